@@ -1,4 +1,4 @@
-"""Models of XGBoost, LightGBM, CatBoost and scikit-learn, taken over: do they predict the same, and how fast; what becomes of damaged files?
+"""Models of XGBoost, LightGBM, CatBoost and scikit-learn, taken over: do they predict the same, and how fast?
 
 Models are random in their task, loss, size and shape, trained on tables with missing values and categories, and asked about these rows and
 about rows that lie at and just beside the values that splits are made of. Damaged files are what disks make of them, and forged ones have
@@ -63,9 +63,8 @@ def batch(given: str) -> None:
     """In a process of its own: read damaged files of a library, and print how many ended in which way."""
     import resource
 
-    from reference.foreign_models import MAKERS, bad_file, contents_of
-
     import woodwind
+    from reference.foreign_models import MAKERS, bad_file, contents_of
 
     library, first, last = given.split(",")
     honest = [data for seed in (0, 1, 4, 5, 7, 8) for data in contents_of(library, MAKERS[library](seed, 100).model)]

@@ -59,7 +59,9 @@ def edges(X: pd.DataFrame, draw: np.random.Generator) -> pd.DataFrame:
     for name in numbers:
         value = near[name].to_numpy().astype(np.float32).astype(float)
         step = draw.integers(0, 4, len(value))
-        near[name] = np.select([step == 0, step == 1, step == 2], [value, np.nextafter(value, np.inf), np.nextafter(value, -np.inf)], value * 1e3)
+        near[name] = np.select(
+            [step == 0, step == 1, step == 2], [value, np.nextafter(value, np.inf), np.nextafter(value, -np.inf)], value * 1e3
+        )
     return pd.concat([X, near], ignore_index=True)
 
 
@@ -151,7 +153,8 @@ def catboost_model(seed: int, n: int = 400) -> Foreign:
         model = cb.CatBoostRanker(**common).fit(X, classes(y, 3), group_id=np.repeat(np.arange(n // 20), 20))
         return Foreign(model, asked, model.predict(asked), "ranking")
     more: dict[str, Any] = {
-        1: {"grow_policy": "Lossguide"}, 2: {"grow_policy": "Depthwise"}, 3: {"loss_function": "Poisson"}, 4: {"loss_function": "MultiRMSE"},
+        1: {"grow_policy": "Lossguide"}, 2: {"grow_policy": "Depthwise"}, 3: {"loss_function": "Poisson"},
+        4: {"loss_function": "MultiRMSE"},
         7: {"nan_mode": "Max"}, 8: {"loss_function": "Quantile:alpha=0.8"},
     }.get(kind, {})  # fmt: skip
     outcome = np.abs(y) if kind == 3 else np.c_[y, -y] if kind == 4 else y

@@ -345,7 +345,9 @@ def of_wholes() -> dict[str, Callable[[Given], Any]]:
 def of_other_libraries() -> dict[str, Callable[[], Any]]:
     """Models that were read from files of other libraries."""
     # To LightGBM, zero is a missing value in all splits by numbers.
-    zeros = partial(re.sub, r"(?m)^decision_type=.*$", lambda line: re.sub(r"\b(2|8|10)\b", lambda bits: str(int(bits[0]) & 3 | 4), line[0]))
+    zeros = partial(
+        re.sub, r"(?m)^decision_type=.*$", lambda line: re.sub(r"\b(2|8|10)\b", lambda bits: str(int(bits[0]) & 3 | 4), line[0])
+    )
     return {
         "taken over, categories": lambda: woodwind.from_xgboost(FOREIGN / "xgboost.json"),
         "taken over, hashes": lambda: woodwind.from_catboost(FOREIGN / "catboost.json"),

@@ -1,5 +1,6 @@
 """Files of other libraries are read without the library, and damaged ones are refused."""
 
+import contextlib
 import json
 import random
 import struct
@@ -68,6 +69,13 @@ def changed(name, change):
     return json.dumps(whole).encode()
 
 
+SETS = ("categories_nodes", "categories_segments", "categories_sizes")
+
+
+def first_of(whole):
+    return whole["oblivious_trees"][0]
+
+
 def first_tree(whole):
     return whole["learner"]["gradient_booster"]["model"]["trees"][0]
 
@@ -86,7 +94,7 @@ def first_tree(whole):
         (lambda tree: tree.__setitem__("categories_nodes", [999]), "where there should be"),
         (lambda tree: tree.update(categories_nodes=[999], categories_segments=[0], categories_sizes=[0]), "of no node"),
         (lambda tree: tree.update(categories_nodes=[0], categories_segments=[0], categories_sizes=[1 << 60]), "are not there"),
-        (lambda tree: tree.update(categories_nodes=[0], categories_segments=[0], categories_sizes=[1], categories=[1 << 40]), "number of one"),
+        (lambda tree: tree.update({key: [0] for key in SETS} | {"categories_sizes": [1], "categories": [1 << 40]}), "number of one"),
         (lambda tree: tree["tree_param"].__setitem__("size_leaf_vector", "5"), "other scores"),
         (lambda tree: tree["base_weights"].clear() or tree.__setitem__("left_children", "1"), "no list"),
     ],
@@ -104,9 +112,9 @@ def test_a_lying_tree_is_refused(change, words):
         ("xgboost.json", lambda whole: whole["learner"]["learner_model_param"].__setitem__("num_class", "60000"), "more scores than trees"),
         ("xgboost.json", lambda whole: whole["learner"]["learner_model_param"].__setitem__("base_score", "x"), "base_score"),
         ("xgboost.json", lambda whole: whole["learner"]["objective"].__setitem__("name", "survival:cox"), "objective"),
-        ("catboost.json", lambda whole: whole["oblivious_trees"][0]["splits"][0].__setitem__("split_type", "OnlineCtr"), "one_hot_max_size"),
-        ("catboost.json", lambda whole: whole["oblivious_trees"][0].__setitem__("splits", whole["oblivious_trees"][0]["splits"] * 20), "deeper"),
-        ("catboost.json", lambda whole: whole["oblivious_trees"][0]["leaf_values"].pop(), "one value for each leaf"),
+        ("catboost.json", lambda whole: first_of(whole)["splits"][0].__setitem__("split_type", "OnlineCtr"), "one_hot_max_size"),
+        ("catboost.json", lambda whole: first_of(whole).__setitem__("splits", first_of(whole)["splits"] * 20), "deeper"),
+        ("catboost.json", lambda whole: first_of(whole)["leaf_values"].pop(), "one value for each leaf"),
         ("catboost.json", lambda whole: whole["features_info"].__setitem__("text_features", [{}]), "text"),
     ],
 )  # fmt: skip
@@ -151,23 +159,24 @@ def test_a_file_that_is_not_there_or_of_another_kind_is_refused(tmp_path):
 @pytest.mark.parametrize("name", FILES)
 def test_damaged_files_are_refused_or_predict_finite_numbers(name):
     data, draw = (FOLDER / name).read_bytes(), random.Random(0)
-    outcomes = {"opened": 0, "refused": 0}
+    outcomes, longest = {"opened": 0, "refused": 0}, 0
     for _ in range(300):
         try:
             model = FILES[name](bad_file(data, draw))
         except ModelFileError as error:
             outcomes["refused"] += 1
-            assert len(str(error)) < 2000
+            longest = max(longest, len(str(error)))
             continue
         outcomes["opened"] += 1
         if model.n_features_in_ < 100:
             names = [field.name for field in model.schema_.fields]
-            rows = pd.DataFrame({name: ["0.5", "red", "1"] if model.schema_.categories[k] else [0.5, -1e9, np.nan] for k, name in enumerate(names)})
-            try:
-                assert np.isfinite(model.predict(rows) if not hasattr(model, "classes_") else model.predict_proba(rows)).all()
-            except woodwind.DataError as error:
-                assert "finite" in str(error) or "number" in str(error)
+            rows = pd.DataFrame(
+                {name: ["0.5", "red", "1"] if model.schema_.categories[k] else [0.5, -1e9, np.nan] for k, name in enumerate(names)}
+            )
+            with contextlib.suppress(woodwind.DataError):  # what is predicted is a finite number, or refused
+                assert np.isfinite(model.predict_proba(rows) if hasattr(model, "classes_") else model.predict(rows)).all()
     assert outcomes["refused"] > 100
+    assert longest < 2000
 
 
 # ----------------------------------------------------------------------------------------------------------------- readers
@@ -178,16 +187,28 @@ def ubj(text):
 
 
 def test_ubjson_reads_what_the_format_has():
-    data = b"{" + ubj("a") + b"[#i\x02TZ" + ubj("b") + b"[$d#i\x02" + struct.pack(">2f", 0.5, -1.0) + ubj("c") + b"[i\x01NS" + b"i\x01x]" + b"}"
+    data = (
+        b"{"
+        + ubj("a")
+        + b"[#i\x02TZ"
+        + ubj("b")
+        + b"[$d#i\x02"
+        + struct.pack(">2f", 0.5, -1.0)
+        + ubj("c")
+        + b"[i\x01NS"
+        + b"i\x01x]"
+        + b"}"
+    )
     found = parsed_ubjson(data)
-    assert found["a"] == [True, None] and found["b"].tolist() == [0.5, -1.0] and found["c"] == [1, "x"]
+    assert (found["a"], found["b"].tolist(), found["c"]) == ([True, None], [0.5, -1.0], [1, "x"])
     assert parsed_ubjson(b"{#i\x01i\x01xD" + struct.pack(">d", 0.1) + b"") == {"x": 0.1}
 
 
 @pytest.mark.parametrize(
     "data",
     [
-        b"", b"{", b"[#L\x7f" + b"\xff" * 7, b"[$d#L" + struct.pack(">q", 1 << 40), b"[$Z#L" + struct.pack(">q", 1 << 40), b"[#i\xff", b"SL\xff",
+        b"", b"{",
+        b"[#L\x7f" + b"\xff" * 7, b"[$d#L" + struct.pack(">q", 1 << 40), b"[$Z#L" + struct.pack(">q", 1 << 40), b"[#i\xff", b"SL\xff",
         b"[" * 1000, b"Q", b"{i\x01aTi\x01aT}", b"T T", b"[$d", b"Si\x01\xff",
     ],
 )  # fmt: skip
@@ -199,7 +220,9 @@ def test_ubjson_that_lies_is_refused(data):
 def test_thresholds_of_32_bits_divide_doubles_as_32_bits_do():
     draw = np.random.default_rng(0)
     largest = np.finfo(np.float32).max
-    t = np.concatenate([draw.normal(size=500), 10.0 ** draw.uniform(-45, 38, 500), [0.0, 1e-45, -1e-45, largest, -largest, 1.0]]).astype(np.float32)
+    t = np.concatenate([draw.normal(size=500), 10.0 ** draw.uniform(-45, 38, 500), [0.0, 1e-45, -1e-45, largest, -largest, 1.0]]).astype(
+        np.float32
+    )
     with np.errstate(over="ignore"):
         beside = (t, np.nextafter(t, np.float32(np.inf)), np.nextafter(t, np.float32(-np.inf)))
     for around in beside:
@@ -221,4 +244,5 @@ def test_hashes_of_categories_are_those_of_catboost():
     assert city_hash("u") in (-784473192, 1981898051) or city_hash("v") in (-784473192, 1981898051)
     whole = json.loads((FOLDER / "catboost.json").read_text())
     known = set(whole["features_info"]["categorical_features"][0]["values"])
-    assert known and known <= {city_hash(text) for text in ("red", "green", "blue")}
+    assert known
+    assert known <= {city_hash(text) for text in ("red", "green", "blue")}

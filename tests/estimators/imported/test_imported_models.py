@@ -83,7 +83,9 @@ def test_categories_that_training_never_saw_go_where_the_library_sends_them():
     asked[::3, 0] = DRAW.choice([31.0, 77.0, 1000.0, np.nan], len(asked[::3]))
     theirs = lgb.LGBMRegressor(n_estimators=8, verbose=-1, n_jobs=1, min_data_per_group=5).fit(numbers, y, categorical_feature=[0])
     assert np.array_equal(woodwind.from_lightgbm(theirs).predict(asked), theirs.predict(asked))
-    booster = xgb.train({"nthread": 1, "max_cat_to_onehot": 1}, xgb.DMatrix(numbers, y, feature_types=["c", "q"], enable_categorical=True), 8)
+    booster = xgb.train(
+        {"nthread": 1, "max_cat_to_onehot": 1}, xgb.DMatrix(numbers, y, feature_types=["c", "q"], enable_categorical=True), 8
+    )
     expected = booster.predict(xgb.DMatrix(asked, feature_types=["c", "q"], enable_categorical=True))
     assert np.abs(woodwind.from_xgboost(booster).predict(asked) - expected).max() < 1e-6
     text = pd.DataFrame({"c": [f"kind {value:g}" for value in numbers[:, 0]], "x": numbers[:, 1]})
@@ -151,7 +153,10 @@ def test_labels_of_the_object_are_those_of_the_model():
     for theirs, read in (
         (lgb.LGBMClassifier(n_estimators=5, n_jobs=1, verbose=-1), woodwind.from_lightgbm),
         (cb.CatBoostClassifier(iterations=5, verbose=0, allow_writing_files=False), woodwind.from_catboost),
-        (cb.CatBoostClassifier(iterations=5, verbose=0, allow_writing_files=False, class_names=["yes", "no", "maybe"]), woodwind.from_catboost),
+        (
+            cb.CatBoostClassifier(iterations=5, verbose=0, allow_writing_files=False, class_names=["yes", "no", "maybe"]),
+            woodwind.from_catboost,
+        ),
     ):
         theirs.fit(numbers, y)
         ours = read(theirs)
@@ -165,7 +170,7 @@ def test_a_column_may_have_any_gap_that_the_library_takes():
     as_zero, as_gap = row.assign(b=0.0), row.assign(b=np.nan)
     assert ours.predict(as_zero) == ours.predict(as_gap) == foreign.model.predict(as_gap)
     predict = ours.predictor()
-    values = {name: None if value is None or value != value else value for name, value in as_zero.iloc[0].to_dict().items()}
+    values = {name: None if pd.isna(value) else value for name, value in as_zero.iloc[0].to_dict().items()}
     assert predict(values) == ours.predict(as_zero)[0]
     assert predict(values | {"t": "a place never seen"}) == ours.predict(as_zero.assign(t="a place never seen"))[0]
 

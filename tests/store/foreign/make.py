@@ -17,7 +17,13 @@ FOLDER = Path(__file__).parent
 
 def table(n):
     draw = np.random.default_rng(1)
-    X = pd.DataFrame({"size": draw.normal(size=n).round(3), "age": draw.integers(0, 30, n).astype(float), "colour": draw.choice(["red", "green", "blue"], n)})
+    X = pd.DataFrame(
+        {
+            "size": draw.normal(size=n).round(3),
+            "age": draw.integers(0, 30, n).astype(float),
+            "colour": draw.choice(["red", "green", "blue"], n),
+        }
+    )
     X.loc[draw.random(n) < 0.2, "age"] = np.nan
     y = X["size"] + 0.1 * X["age"].fillna(12.0) + 2.0 * (X["colour"] == "green") + 0.1 * draw.normal(size=n)
     return X, np.digitize(y, [1.0, 2.8])

@@ -137,7 +137,7 @@ class Categories:
 
 
 class AllCategories(Categories):
-    """Categories that all have a code of their own, however many there are: of models that are read from other libraries, and never trained."""
+    """Categories that all have a code of their own, however many there are: of models that come from other libraries."""
 
     def check(self) -> "AllCategories":
         """The categories are distinct, and codes are their positions; returns self, or raises DataError."""
@@ -148,7 +148,7 @@ class AllCategories(Categories):
         return self
 
     @classmethod
-    def of(cls, values: "Sequence[str] | Sequence[float]") -> "AllCategories":
+    def of(cls, values: Sequence[Any]) -> "AllCategories":
         """These texts, or these numbers."""
         is_text = len(values) > 0 and isinstance(values[0], str)
         codes = np.arange(len(values), dtype=np.int32)

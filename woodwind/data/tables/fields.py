@@ -139,7 +139,7 @@ class OpenCategoryField(CategoryField):
     def read(self, raw: RawColumn) -> Features:
         """The codes of the categories. Whole numbers are meant where categories are such: what is behind the point is cut off."""
         coded = coded_column(raw, self.hashed or self.categories.is_text)
-        entries = coded.dictionary
+        entries: Any = coded.dictionary
         if self.hashed:
             entries = np.array([city_hash(text) for text in entries.to_pylist()], np.float64)
         elif isinstance(entries, np.ndarray) and self._is_whole:
@@ -154,7 +154,7 @@ class OpenCategoryField(CategoryField):
         values = self.categories.values
         return bool((values == np.trunc(values)).all())
 
-    def code_of(self, value: Any) -> int:
+    def number_of(self, value: Any) -> float:
         """The code of one value that is not missing."""
         if self.hashed or self.categories.is_text:
             if self.categories.is_text and not isinstance(value, str):
@@ -315,7 +315,9 @@ def _unseen(raw: RawColumn, coded: Coded, found: NDArray[np.int32]) -> str:
     return f"{raw.label} has {what} that training never saw ({listed(some)})"
 
 
-_KINDS: dict[str, type[Field]] = {kind.kind: kind for kind in (NumberField, EmptyField, CategoryField, OpenCategoryField, SentinelField, StatisticsField, TimeField)}
+_KINDS: dict[str, type[Field]] = {
+    kind.kind: kind for kind in (NumberField, EmptyField, CategoryField, OpenCategoryField, SentinelField, StatisticsField, TimeField)
+}
 
 
 def coded_if_category(raw: RawColumn, marked: bool) -> RawColumn:

@@ -112,10 +112,8 @@ def _numbers_of(field: Field) -> "Callable[[Any], float] | _Statistics":
         return _refuse_time
     if isinstance(field, EmptyField):
         return lambda _: np.nan
-    if isinstance(field, SentinelField):
+    if isinstance(field, SentinelField | OpenCategoryField):
         return field.number_of
-    if isinstance(field, OpenCategoryField):
-        return field.code_of
     if not isinstance(field, CategoryField):
         return float
     categories = field.categories

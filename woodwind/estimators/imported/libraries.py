@@ -31,8 +31,8 @@ def from_xgboost(model: Any, n_rounds: int | None = None) -> GradientBoosting:
     model : path, bytes, xgboost.Booster or estimator of xgboost.sklearn
         A file that `save_model` has written as .json or .ubj, its contents, or the trained object.
     n_rounds : int or None, default=None
-        Take the first so many rounds. None takes what XGBoost predicts with: all rounds of a Booster, and of an estimator or a file those up
-        to its best iteration, where it has one.
+        Take the first so many rounds. None takes what XGBoost predicts with: all rounds of a Booster, and of an estimator or a file
+        those up to its best iteration, where it has one.
 
     Returns
     -------
@@ -59,7 +59,8 @@ def from_xgboost(model: Any, n_rounds: int | None = None) -> GradientBoosting:
         data = bytes(raw_of(model, "xgboost"))
     with refusing(name, "XGBoost"):
         read = read_xgboost(data, n_rounds, best, sentinel)
-        return estimator_of(with_labels(read, labels))
+        made: GradientBoosting = estimator_of(with_labels(read, labels))
+    return made
 
 
 def from_lightgbm(model: Any, n_rounds: int | None = None) -> GradientBoosting:
@@ -93,7 +94,8 @@ def from_lightgbm(model: Any, n_rounds: int | None = None) -> GradientBoosting:
         labels = getattr(model, "classes_", None)
         data = str(raw_of(model, "lightgbm")).encode()
     with refusing(name, "LightGBM"):
-        return estimator_of(with_labels(read_lightgbm(data, n_rounds), labels))
+        made: GradientBoosting = estimator_of(with_labels(read_lightgbm(data, n_rounds), labels))
+    return made
 
 
 def from_catboost(model: Any, n_rounds: int | None = None) -> GradientBoosting:
@@ -126,7 +128,8 @@ def from_catboost(model: Any, n_rounds: int | None = None) -> GradientBoosting:
         name = f"the given {type(model).__name__}"
         data = raw_of(model, "catboost")
     with refusing(name, "CatBoost"):
-        return estimator_of(read_catboost(data, n_rounds))
+        made: GradientBoosting = estimator_of(read_catboost(data, n_rounds))
+    return made
 
 
 def is_path(model: Any) -> bool:
@@ -193,5 +196,3 @@ def estimator_of(read: ReadModel) -> Any:
     check_fit(model)
     demand(np.isfinite(read.forest.largest_scores()).all() or read.forest.linear is not None, "its scores could leave the numbers")
     return model
-
-

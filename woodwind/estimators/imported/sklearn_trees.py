@@ -20,10 +20,11 @@ from woodwind.estimators.forests.forests import ExtraTreesClassifier, ExtraTrees
 from woodwind.estimators.imported.libraries import estimator_of
 from woodwind.estimators.persistence.consistency import check_fit
 from woodwind.kernels.forest.layout import FEATURE_SHIFT, LEFT_LEAF_SHIFT, MISSING_SHIFT, RIGHT_LEAF_SHIFT
+from woodwind.kernels.tree.layout import LEFT, RIGHT
 from woodwind.losses.base import Loss
 from woodwind.losses.classification import Exponential, LogLoss, Multinomial
 from woodwind.store.imported.contents import demand, refusing
-from woodwind.store.imported.layout import LEFT, RIGHT, CategorySplit, ParsedTree, assemble_forest, at_most_as_float32
+from woodwind.store.imported.layout import CategorySplit, ParsedTree, assemble_forest, at_most_as_float32
 from woodwind.store.imported.objectives import regression_objective
 from woodwind.store.imported.read_model import CLASSIFICATION, REGRESSION, Columns, ReadModel
 from woodwind.tree.compact_forest import CompactForest
@@ -39,7 +40,8 @@ def from_sklearn(model: Any) -> Any:
     Parameters
     ----------
     model : fitted estimator
-        DecisionTree, ExtraTree, RandomForest, ExtraTrees, GradientBoosting or HistGradientBoosting of scikit-learn, a classifier or a regressor.
+        A classifier or regressor of scikit-learn: DecisionTree, ExtraTree, RandomForest, ExtraTrees, GradientBoosting or
+        HistGradientBoosting.
 
     Returns
     -------
@@ -200,7 +202,9 @@ def _gradient_boosting(model: Any) -> Any:
     start = np.asarray(raw, np.float64).reshape(-1)
     width = start.size
     trees = [
-        _parsed(one.tree_, model.learning_rate * one.tree_.value[:, 0, :1]) for row in model.estimators_[: model.n_estimators_] for one in row
+        _parsed(one.tree_, model.learning_rate * one.tree_.value[:, 0, :1])
+        for row in model.estimators_[: model.n_estimators_]
+        for one in row
     ]
     columns = _columns(model)
     forest = assemble_forest(trees, columns.n_codes, list(range(width)) * model.n_estimators_, start)

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.data.tables.categories import AllCategories
+from woodwind.kernels.tree.layout import LEFT, RIGHT
 from woodwind.losses.classification import LogLoss
 from woodwind.losses.several_targets import SeveralTargetsLoss
 from woodwind.store.imported import contents
 from woodwind.store.imported.contents import MOST_COLUMNS, MOST_OUTPUTS, Unreadable, child, demand, integer, items
-from woodwind.store.imported.layout import LEFT, RIGHT, CategorySplit, ParsedTree, assemble_forest, at_most_as_float32
+from woodwind.store.imported.layout import CategorySplit, ParsedTree, assemble_forest, at_most_as_float32
 from woodwind.store.imported.objectives import is_ranking, ranking_objective, regression_objective
 from woodwind.store.imported.read_model import (
     CLASSIFICATION,
@@ -32,8 +33,8 @@ from woodwind.store.imported.read_model import (
 
 FLOAT, ONE_HOT = "FloatFeature", "OneHotFeature"
 REFUSED = {
-    "OnlineCtr": "statistics of categories (CTR), which can be read here only by CatBoost itself. Train with one_hot_max_size at least as large "
-    "as the number of categories of every column, or turn the categories into numbers before",
+    "OnlineCtr": "statistics of categories (CTR), for which the file has no rule. Train with one_hot_max_size at least as large as the "
+    "number of categories of every column, or turn the categories into numbers before",
 }
 # CatBoost grows no deeper trees.
 DEEPEST = 16
@@ -82,7 +83,7 @@ def _params(whole: Any) -> tuple[str, dict[str, float], float | None]:
         return "custom", {}, None
     numbers = loss.get("params") or {}
     found = {key: float(value) for key, value in numbers.items() if _is_number(value)} if isinstance(numbers, dict) else {}
-    options = params.get("boosting_options")
+    options = params.get("boosting_options") if isinstance(params, dict) else None
     rate = options.get("learning_rate") if isinstance(options, dict) else None
     return loss["type"], found, float(rate) if isinstance(rate, int | float) and rate > 0 else None
 
@@ -142,7 +143,10 @@ class _Features:
 
     @classmethod
     def of(cls, info: Any) -> "_Features":
-        demand(not info.get("text_features") and not info.get("embedding_features"), "it has features of text or embeddings, which cannot be read")
+        demand(
+            not info.get("text_features") and not info.get("embedding_features"),
+            "it has features of text or embeddings, which cannot be read",
+        )
         found: tuple[dict[int, int], dict[int, int], dict[int, int], dict[int, str]] = ({}, {}, {}, {})
         for key, columns in (("float_features", found[0]), ("categorical_features", found[1])):
             for one in items(info, key) if info.get(key) else []:
@@ -194,7 +198,7 @@ class _Split:
 
 
 @dataclass(frozen=True, eq=False)
-class _Tree:
+class _CatBoostTree:
     """Inner nodes first, then leaves."""
 
     splits: list[_Split]  # of the inner nodes
@@ -209,7 +213,10 @@ class _Tree:
         feature = np.array([one.feature for one in self.splits], np.int64)
         border = at_most_as_float32(np.array([one.border for one in self.splits], np.float64))
         missing = np.array([features.missing[one.feature] if one.is_float else LEFT for one in self.splits], np.uint8)
-        cover, mean = np.concatenate([np.zeros(inner), self.weight]), np.concatenate([np.zeros((inner, self.value.shape[1])), scale * self.value])
+        cover, mean = (
+            np.concatenate([np.zeros(inner), self.weight]),
+            np.concatenate([np.zeros((inner, self.value.shape[1])), scale * self.value]),
+        )
         gain = np.zeros(inner + leaves)
         for node in range(inner - 1, -1, -1):  # children come behind their parents
             pair = [self.left[node], self.right[node]]
@@ -240,7 +247,7 @@ def _numbers(given: Any, key: str) -> NDArray[np.float64]:
     return found.astype(np.float64)
 
 
-def _symmetric(given: Any, features: _Features, width: int) -> _Tree:
+def _symmetric(given: Any, features: _Features, width: int) -> _CatBoostTree:
     """A tree that asks the same question in all nodes of a level; the root asks the last of its splits."""
     splits = [_Split.of(one, features) for one in (items(given, "splits") if child(given, "splits") else [])][::-1]
     depth = len(splits)
@@ -253,12 +260,12 @@ def _symmetric(given: Any, features: _Features, width: int) -> _Tree:
     nodes = np.arange(inner)
     level = [splits[position] for position in range(depth) for _ in range(1 << position)]
     none = np.full(1 << depth, -1)
-    return _Tree(
+    return _CatBoostTree(
         level, np.concatenate([2 * nodes + 1, none]), np.concatenate([2 * nodes + 2, none]), values.reshape(-1, width), weight
     )
 
 
-def _asymmetric(given: Any, features: _Features, width: int) -> _Tree:
+def _asymmetric(given: Any, features: _Features, width: int) -> _CatBoostTree:
     """A tree of nested nodes, in the order in which they are met: inner nodes are numbered before leaves."""
     splits: list[_Split] = []
     children: list[list[int]] = []
@@ -283,4 +290,6 @@ def _asymmetric(given: Any, features: _Features, width: int) -> _Tree:
     pairs = np.array(children, np.int64).reshape(-1, 2)
     pairs = np.where(pairs < 0, len(splits) - 1 - pairs, pairs)
     none = np.full(len(values), -1)
-    return _Tree(splits, np.concatenate([pairs[:, 0], none]), np.concatenate([pairs[:, 1], none]), np.array(values), np.array(weights))
+    return _CatBoostTree(
+        splits, np.concatenate([pairs[:, 0], none]), np.concatenate([pairs[:, 1], none]), np.array(values), np.array(weights)
+    )

@@ -41,8 +41,8 @@ def refusing(name: str, library: str) -> Iterator[None]:
     except WoodwindError as error:
         raise ModelFileError(f"{name}: this model of {library} cannot be read: {error}") from error
     except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
-        why = f"{type(error).__name__}: {error}"
-        raise ModelFileError(f"{name}: this model of {library} cannot be read, its parts do not fit each other ({why}).") from error
+        words = f"{type(error).__name__}: {str(error)[:300]}"
+        raise ModelFileError(f"{name}: this model of {library} cannot be read, its parts do not fit each other ({words}).") from error
 
 
 def bytes_of(source: Any, library: str) -> tuple[bytes, str]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.kernels.tree.layout import LEFT, RIGHT
+from woodwind.kernels.tree.layout import LEFT
 from woodwind.store.imported.contents import demand
 from woodwind.tree.forest import Forest
 from woodwind.tree.linear_leaves import LinearLeaves
@@ -71,11 +71,14 @@ def assemble_forest(trees: Sequence[ParsedTree], n_codes: Integers, output: Sequ
     inner = split[order]
     tree_of = np.repeat(np.arange(len(trees)), np.diff(roots))
     arrays: dict[str, Any] = {
-        name: np.concatenate([getattr(tree, name) for tree in trees])[order] for name in ("feature", "threshold", "missing", "value", "gain")
+        name: np.concatenate([getattr(tree, name) for tree in trees])[order]
+        for name in ("feature", "threshold", "missing", "value", "gain")
     }
     cover = np.concatenate([tree.cover for tree in trees])[order]
     child = np.where(inner, position[(left + base)[order]] - roots[tree_of], 0)
-    demand((arrays["feature"][inner] >= 0).all() and (arrays["feature"][inner] < n_codes.size).all(), "a split uses a column that there is not")
+    demand(
+        (arrays["feature"][inner] >= 0).all() and (arrays["feature"][inner] < n_codes.size).all(), "a split uses a column that there is not"
+    )
     feature = np.where(inner, arrays["feature"], -1)
     sets, words = _sets(trees, begins, position, order.size, feature, n_codes)
     forest = Forest(
@@ -136,7 +139,10 @@ def _linear(
     """The linear parts of leaves. Nothing tells what training rows got, so that no leaf is held within bounds."""
     if all(tree.linear is None for tree in trees):
         return None
-    nodes, terms, coefficients, constant = [], [], [], np.zeros(n_nodes)
+    nodes: list[Any] = []
+    terms: list[Any] = []
+    coefficients: list[Any] = []
+    constant = np.zeros(n_nodes)
     for tree, begin in zip(trees, begins, strict=False):
         if tree.linear is None:
             continue
@@ -150,9 +156,14 @@ def _linear(
     first = np.concatenate([[0], np.cumsum(np.bincount(node, minlength=n_nodes))])
     bound = np.where((np.diff(first) > 0) & (feature < 0), np.finfo(np.float64).max, 0.0)
     return LinearLeaves(
-        first, np.concatenate(terms)[order], np.concatenate(coefficients)[order], np.where(feature < 0, constant, 0.0), -bound, bound,
-        np.ones(n_features),
-    ).check()  # fmt: skip
+        first=first,
+        feature=np.concatenate(terms)[order].astype(np.int32),
+        coefficient=np.concatenate(coefficients)[order],
+        constant=np.where(feature < 0, constant, 0.0),
+        low=-bound,
+        high=bound,
+        scale=np.ones(n_features),
+    ).check()
 
 
 # ----------------------------------------------------------------------------------------------------
@@ -196,5 +207,3 @@ def rounding_to_float32(value: float) -> tuple[float, float]:
     both = np.array([next_float32(value, -np.inf), value], np.float32)
     below, largest = largest_rounding_to(both)
     return float(np.nextafter(below, np.inf)), float(largest)
-
-

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.data.tables.categories import AllCategories
+from woodwind.kernels.tree.layout import LEFT, RIGHT
 from woodwind.store.imported.contents import MOST_COLUMNS, MOST_OUTPUTS, Unreadable, demand
-from woodwind.store.imported.layout import LEFT, RIGHT, CategorySplit, ParsedTree, assemble_forest
+from woodwind.store.imported.layout import CategorySplit, ParsedTree, assemble_forest
 from woodwind.store.imported.objectives import is_ranking, ranking_objective, regression_objective
 from woodwind.store.imported.read_model import (
     CLASSIFICATION,
@@ -50,7 +51,7 @@ def read_lightgbm(data: bytes, n_rounds: int | None = None) -> ReadModel:
     there = len(blocks) // per_round
     demand(n_rounds is None or 0 <= n_rounds <= there, f"n_rounds is {n_rounds}, and it has {there} rounds")
     kept = (there if n_rounds is None else n_rounds) * per_round
-    parsed = [_Tree(block, n_columns) for block in blocks[:kept]]
+    parsed = [_LightGBMTree(block, n_columns) for block in blocks[:kept]]
     columns, named = _columns(head, tail, n_columns, parsed)
     trees = [tree.made(columns, named) for tree in parsed]
     name, numbers = _objective(head)
@@ -135,7 +136,7 @@ def _objective(head: Lines) -> tuple[str, dict[str, float]]:
 # Columns.
 
 
-def _columns(head: Lines, tail: str, n_columns: int, trees: "list[_Tree]") -> tuple[Columns, set[int]]:
+def _columns(head: Lines, tail: str, n_columns: int, trees: "list[_LightGBMTree]") -> tuple[Columns, set[int]]:
     """The columns, and which of them have categories with names."""
     names = head.get("feature_names", "").split(" ")
     infos = head.get("feature_infos", "").split()
@@ -156,7 +157,7 @@ def _columns(head: Lines, tail: str, n_columns: int, trees: "list[_Tree]") -> tu
     named = _named_categories(tail, found, infos)
     categories = {column: named[column] if column in named else mentioned(members) for column, members in found.items()}
     made_up = [f"Column_{column}" for column in range(n_columns)]
-    sentinels = {column: (-NEARLY_ZERO, NEARLY_ZERO) for column in zero - categories.keys()}
+    sentinels = dict.fromkeys(zero - categories.keys(), (-NEARLY_ZERO, NEARLY_ZERO))
     return Columns(None if names == made_up else tuple(names), n_columns, categories, sentinels), set(named)
 
 
@@ -198,7 +199,7 @@ def _known(values: list[Any]) -> AllCategories:
 # Trees.
 
 
-class _Tree:
+class _LightGBMTree:
     """One tree: inner nodes come first, then leaves."""
 
     def __init__(self, lines: Lines, n_columns: int) -> None:
@@ -238,7 +239,9 @@ class _Tree:
     def made(self, columns: Columns, named: set[int]) -> ParsedTree:
         """The tree with its categories as codes."""
         inner, n = self.n_leaves - 1, 2 * self.n_leaves - 1
-        left, right = (_array(self.lines, key, inner, np.int64) if inner else np.zeros(0, np.int64) for key in ("left_child", "right_child"))
+        left, right = (
+            _array(self.lines, key, inner, np.int64) if inner else np.zeros(0, np.int64) for key in ("left_child", "right_child")
+        )
         children = np.concatenate([left, right])
         demand(((children >= -self.n_leaves) & (children < inner)).all(), "a child lies outside of its tree")
         left, right = (np.where(side < 0, inner + ~side, side) for side in (left, right))
@@ -299,5 +302,3 @@ def _scaled(tree: ParsedTree, factor: float) -> ParsedTree:
     return ParsedTree(
         tree.left, tree.right, tree.feature, tree.threshold, tree.missing, tree.value * factor, tree.cover, tree.gain, tree.sets, linear
     )
-
-

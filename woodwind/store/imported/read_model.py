@@ -79,7 +79,7 @@ def two_scores_as_one(forest: Forest) -> Forest:
     sign = np.where(forest.output == 0, -1.0, 1.0)
     by_node = np.repeat(sign, np.diff(forest.roots))[:, None]
     value = forest.value[:, 1:] - forest.value[:, :1] if wide else forest.value * by_node
-    return replace(forest, value=value, output=np.zeros(forest.n_trees), n_outputs=1, start=forest.start[1:] - forest.start[:1])
+    return replace(forest, value=value, output=np.zeros(forest.n_trees, np.int32), n_outputs=1, start=forest.start[1:] - forest.start[:1])
 
 
 def classification(forest: Forest, n_classes: int) -> tuple[Forest, Loss, NDArray[np.int64]]:

@@ -125,5 +125,3 @@ class _Reader:
 def is_ubjson(data: bytes) -> bool:
     """Whether the first bytes are those of a UBJSON object, which begins with the length of a key, or with its own size."""
     return data[:1] == b"{" and data[1:2] in (*WHOLE, b"$", b"#")
-
-

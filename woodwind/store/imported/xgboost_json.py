@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.data.tables.categories import AllCategories
+from woodwind.kernels.tree.layout import LEFT, RIGHT
 from woodwind.losses.base import Loss
 from woodwind.losses.classification import LogLoss
 from woodwind.losses.links import Log, Logit
 from woodwind.losses.several_targets import SeveralTargetsLoss
 from woodwind.store.imported import contents
 from woodwind.store.imported.contents import MOST_COLUMNS, MOST_OUTPUTS, Unreadable, child, demand, integer, integers, items, numbers
-from woodwind.store.imported.layout import LEFT, RIGHT, CategorySplit, ParsedTree, assemble_forest, below_float32, rounding_to_float32
+from woodwind.store.imported.layout import CategorySplit, ParsedTree, assemble_forest, below_float32, rounding_to_float32
 from woodwind.store.imported.objectives import is_ranking, ranking_objective, regression_objective
 from woodwind.store.imported.read_model import (
     CLASSIFICATION,
@@ -121,7 +122,7 @@ def start_scores(base: NDArray[np.float32], loss: Loss) -> NDArray[np.float64]:
     link = (loss.each[0] if isinstance(loss, SeveralTargetsLoss) else loss).link
     if isinstance(link, Logit):
         demand(((base > 0.0) & (base < 1.0)).all(), "'base_score' is no probability")
-        return -np.log(np.float32(1.0) / base - np.float32(1.0)).astype(np.float64)
+        return np.asarray(-np.log(np.float32(1.0) / base - np.float32(1.0)), np.float64)
     if isinstance(link, Log):
         demand((base > 0.0).all(), "'base_score' is not above zero")
         return np.log(base).astype(np.float64)
