@@ -97,7 +97,9 @@ class ImportanceDisplay:
         fit_rows(self.ax_, [self.names[column] for column in order])
         self.ax_.set(ylim=(len(order) - 0.4, -0.6))
         for row, value in zip(rows, self.values[order], strict=True):
-            self.ax_.annotate(f"{value:.3g}", (value, row), (3, 0), textcoords="offset points", fontsize=TINY, color=look.faint, va="center")
+            self.ax_.annotate(
+                f"{value:.3g}", (value, row), (3, 0), textcoords="offset points", fontsize=TINY, color=look.faint, va="center"
+            )
         self.ax_.margins(x=0.12)
         left_out = len(self.values) - len(order)
         write_axes(self.ax_, self.kind + (f"; {left_out} columns of less are left out" if left_out else ""), "")

@@ -54,12 +54,19 @@ class LearningCurvesDisplay:
         """
         results = getattr(estimator, "evals_result_", None)
         if not results:
-            raise ParameterError(f"{cls.__name__}: {type(estimator).__name__} has watched no table: it has no evals_result_, or an empty one.")
+            raise ParameterError(
+                f"{cls.__name__}: {type(estimator).__name__} has watched no table: it has no evals_result_, or an empty one."
+            )
         return cls.from_results(results, metric=metric, best_iteration=getattr(estimator, "best_iteration_", None), ax=ax)
 
     @classmethod
     def from_results(
-        cls, results: Mapping[str, Mapping[str, Any]], *, metric: str | None = None, best_iteration: int | None = None, ax: Axes | None = None
+        cls,
+        results: Mapping[str, Mapping[str, Any]],
+        *,
+        metric: str | None = None,
+        best_iteration: int | None = None,
+        ax: Axes | None = None,
     ) -> "LearningCurvesDisplay":
         """The same from values by table and metric, as `evals_result_` here and in XGBoost and LightGBM has them."""
         known = list(dict.fromkeys(name for table in results.values() for name in table))

@@ -57,8 +57,6 @@ class PartialDependenceDisplay:
         kind: str = "average",
         centered: bool = False,
         grid_resolution: int | None = None,
-        subsample: int = 500,
-        random_state: int = 0,
         ax: Any = None,
     ) -> "PartialDependenceDisplay":
         """Ask a trained estimator, and draw.
@@ -68,7 +66,7 @@ class PartialDependenceDisplay:
         estimator : fitted classifier or regressor
             Of any library.
         X : array or frame
-            Rows to average over.
+            Rows to average over; of more than 500, so many are drawn.
         features : list
             Names or positions of columns; a tuple of two for a map of both.
         target : label, default=None
@@ -79,18 +77,11 @@ class PartialDependenceDisplay:
             Draw changes: all curves begin at zero.
         grid_resolution : int, default=None
             Values of a column at most; None for 50 of one and 20 of each of two.
-        subsample : int, default=500
-            Rows to average over at most.
-        random_state : int, default=0
-            For the draw of rows.
         ax : matplotlib axes or array of them, default=None
             Where to draw; None for a new figure.
         """
         asked = [tuple(one) if isinstance(one, tuple | list) else (one,) for one in features]
-        results = [
-            partial_dependence(estimator, X, one, target=target, grid_size=grid_resolution, max_rows=subsample, seed=random_state)
-            for one in asked
-        ]
+        results = [partial_dependence(estimator, X, one, target=target, grid_size=grid_resolution) for one in asked]
         return cls(results, kind, centered).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> "PartialDependenceDisplay":
@@ -98,11 +89,12 @@ class PartialDependenceDisplay:
         count = len(self.results)
         columns = min(count, MOST_BESIDE)
         rows = -(-count // columns)
-        given = ax if ax is not None and not (isinstance(ax, Axes) and count == 1) else None
-        if count == 1:
+        if count == 1 and (ax is None or isinstance(ax, Axes)):
             self.axes_ = np.array([axes_for(ax)])
+        elif ax is not None and np.size(ax) == count > 1:
+            self.axes_ = grid_of_axes(ax, 1, count, (4.0, 3.2)).reshape(-1)
         else:
-            self.axes_ = grid_of_axes(given, rows, columns, (4.0, 3.2)).reshape(-1) if np.size(given) != count else np.ravel(given)
+            self.axes_ = grid_of_axes(ax, rows, columns, (4.0, 3.2)).reshape(-1)
         self.figure_, self.lines_ = self.axes_[0].figure, []
         for one, result in zip(self.axes_, self.results, strict=False):
             draw = self._map if len(result.columns) == 2 else self._points if result.columns[0].numbers is None else self._curve
@@ -133,7 +125,9 @@ class PartialDependenceDisplay:
         if grid.size < 12:
             lines[-1].set(marker="o", markersize=4)
         # Where the rows are: the tenths of the values.
-        ax.plot(grid.spread, np.zeros_like(grid.spread), "|", color=look.faint, markersize=8, transform=ax.get_xaxis_transform(), clip_on=False)
+        ax.plot(
+            grid.spread, np.zeros_like(grid.spread), "|", color=look.faint, markersize=8, transform=ax.get_xaxis_transform(), clip_on=False
+        )
         write_axes(ax, grid.name, self._worded(result))
         finish(ax, look)
         return lines
@@ -151,7 +145,9 @@ class PartialDependenceDisplay:
                 ax.vlines(places, min(mean.min(), 0.0) if self.centered else ax.get_ylim()[0], mean, color=look.mixed(look.colour(0), 0.4))
         long = max(map(len, grid.words)) > 6 or grid.size > 8
         labels = [shortened(word, 18) for word in grid.words]
-        ax.set_xticks(places, labels, rotation=40 if long else 0, ha="right" if long else "center", rotation_mode="anchor" if long else None)
+        ax.set_xticks(
+            places, labels, rotation=40 if long else 0, ha="right" if long else "center", rotation_mode="anchor" if long else None
+        )
         ax.set_xlim(-0.6, grid.size - 0.4)
         write_axes(ax, grid.name, self._worded(result))
         finish(ax, look, grid="y")

@@ -186,7 +186,9 @@ class ShapWaterfallDisplay:
             self.ax_.text(x, 1.01 if top else -0.02, word, va="bottom" if top else "top", **spot)
         fit_rows(self.ax_, [name for name, _ in steps])
         self.ax_.set(ylim=(len(steps) - 0.4, -0.6))
-        self.ax_.margins(x=0.14)
+        ends = np.concatenate([begins, begins + values])
+        room = 0.16 * max(float(np.ptp(ends)), 1e-12)
+        self.ax_.set_xlim(float(ends.min()) - room, float(ends.max()) + room)
         self.ax_.tick_params(axis="x", pad=12)
         write_axes(self.ax_, told.title(self.output)[:1].upper() + told.title(self.output)[1:], "")
         finish(self.ax_, look, grid="x")
@@ -263,6 +265,7 @@ class ShapDependenceDisplay:
         assert told.cells is not None
         values, numbers = told.values[:, self.column, self.output], told.cells.numbers(self.column)
         style = point_style(look, 0, len(values))
+        style |= {"s": max(style["s"], 14.0), "alpha": max(style["alpha"], 0.6)}
         self.ax_.axhline(0.0, color=look.faint, linewidth=0.9)
         if numbers is None:
             words = np.array(told.cells.words(self.column))
@@ -286,7 +289,9 @@ class ShapDependenceDisplay:
         else:
             shade = told.cells.numbers(self.color)
             style.pop("color")
-            limits = np.nanquantile(shade, [0.02, 0.98])
+            assert shade is not None  # see __init__
+            there = shade[np.isfinite(shade)]
+            limits = np.quantile(there, [0.02, 0.98]) if there.size else np.zeros(2)
             self.scatter_ = self.ax_.scatter(x, values, c=shade, cmap=look.two_sided_ink(), vmin=limits[0], vmax=limits[1], **style)
             bar = self.figure_.colorbar(self.scatter_, ax=self.ax_)
             bar.outline.set_visible(False)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from woodwind.base.errors import ParameterError
 from woodwind.plots.labels import shortened
 from woodwind.plots.style import TINY, PlotStyle, axes_for, lightness
-from woodwind.tree.forest import tree_of
+from woodwind.tree.forest import LEFT, RIGHT, tree_of
 from woodwind.tree.text import Detail, TreeDrawing
 
 # Inches of a leaf and of a level, and the largest figure that is made of them.
@@ -25,8 +25,8 @@ class TreeDisplay:
     Parameters
     ----------
     boxes : list of dicts
-        For each node `x` and `depth`, `text`, `shade` from -1 to 1, `parent` (its number among the boxes, None for the root), `answer`, what
-        is written on the line from its parent, and `leaf`.
+        For each node `x` and `depth`, `text`, `shade` from -1 to 1, `parent` (its number among the boxes, None for the root), `answer`,
+        what is written on the line from its parent, and `leaf`.
 
     Attributes
     ----------
@@ -100,7 +100,9 @@ class TreeDisplay:
             ink = look.ink if not box["leaf"] or abs(lightness(colour[:3]) - lightness(look.ink)) > 0.35 else look.paper
             shape = "round,pad=0.45" if box["leaf"] else "square,pad=0.45"
             frame = {"boxstyle": shape, "facecolor": colour, "edgecolor": look.faint, "linewidth": 0.9}
-            text = self.ax_.text(box["x"], box["depth"], box["text"], ha="center", va="center", fontsize=TINY, color=ink, bbox=frame, zorder=3)
+            text = self.ax_.text(
+                box["x"], box["depth"], box["text"], ha="center", va="center", fontsize=TINY, color=ink, bbox=frame, zorder=3
+            )
             text.set_gid(f"node {number}")
             self.texts_.append(text)
         return self
@@ -117,20 +119,18 @@ def boxes_of(tree: Any, drawing: TreeDrawing, max_depth: int | None) -> list[dic
         is_leaf = tree.feature[node] < 0
         cut = not is_leaf and max_depth is not None and deep >= max_depth
         value = drawing.value(node).removeprefix("value: ")
-        told, _, cover = value.rpartition(" (cover ")
+        told = value.rpartition(" (cover ")[0]
         told = "\n".join(folded(part) for part in told.split(", "))
-        lines = [told, f"cover {cover.rstrip(')')}"]
+        lines = [told, f"cover {tree.cover[node]:,.6g}"]
         box = {"depth": deep, "parent": parent, "answer": answer, "leaf": is_leaf or cut, "shade": float(shade[node])}
         boxes.append(box)
         if is_leaf or cut:
             box["text"] = "\n".join(["…", *lines] if cut else lines)
             continue
-        left, _, stop = drawing.questions(node)
-        missing = [" or missing", "", ""]
-        question = left.removesuffix(" or missing")
-        goes_left = left.endswith(" or missing")
+        left, _, _ = drawing.questions(node)
+        question, goes_left = left.removesuffix(" or missing"), tree.missing[node] == LEFT
         box["text"] = "\n".join([folded(question), lines[1]])
-        sides = ("yes" + (missing[0] if goes_left else ""), "no" + ("" if goes_left or stop else " or missing"))
+        sides = ("yes or missing" if goes_left else "yes", "no or missing" if tree.missing[node] == RIGHT else "no")
         child, own = int(tree.child[node]), len(boxes) - 1
         waiting += [(child + 1, own, sides[1]), (child, own, sides[0])]
     place(boxes)

@@ -1,7 +1,7 @@
 """Partial dependence and individual conditional expectation: what is predicted if a column had one value in all rows, all else unchanged.
 
-Friedman 2001, section 8.2; Goldstein, Kapelner, Bleich & Pitkin 2015. Values are those of rows of the table, so that nothing is predicted for
-what no row has, and columns of every type stay as they are.
+Friedman 2001, section 8.2; Goldstein, Kapelner, Bleich & Pitkin 2015. Values are those of rows of the table, so that nothing is predicted
+for what no row has, and columns of every type stay as they are.
 """
 
 from collections.abc import Sequence
