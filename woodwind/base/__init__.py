@@ -3,6 +3,7 @@
 Inside:
 
     atomic          Writing a file so that whoever looks sees the old one or the new one, never a part of either
+    city_hash       CityHash64 in its first version: the hash by which CatBoost knows categories
     did_you_mean    Did you mean: the names that may have been meant by one that is not there
     docstrings      Docstrings that share texts: a line that is a name in braces stands for a text that is written once
     errors          The exceptions and warnings of Woodwind

@@ -26,6 +26,11 @@ class Cells:
         """One row in words, one for each input column."""
         return tuple(self._word(column, position, number) for column, position in enumerate(self._first))
 
+    def words(self, column: int) -> tuple[str, ...]:
+        """All rows of an input column in words."""
+        position = self._first[column]
+        return tuple(self._word(column, position, row) for row in range(self.table.n_rows))
+
     def numbers(self, column: int) -> NDArray[np.float64] | None:
         """All rows of an input column that has an order, NaN for missing; None for categories."""
         feature = self.table.columns[self._first[column]]

@@ -288,7 +288,7 @@ class BaseBoostedModel(BaseTreeModel):
         rate: Any = getattr(self, "learning_rate_", values["learning_rate"])
         if rate == "auto":
             raise ParameterError(
-                f"{self._owner}: the model is of an earlier version, which did not write down the learning rate that 'auto' chose. "
+                f"{self._owner}: the learning rate of the training is not known: the model is of an earlier version or of another library. "
                 "Give it with set_params(learning_rate=...), or train anew."
             )
         return float(rate)
