@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from typing import Any, NoReturn
 
 from starlette.requests import ClientDisconnect, Request
@@ -10,6 +11,8 @@ from starlette.responses import Response
 from woodwind.data.tables.json_values import short
 
 JSON = "application/json"
+# Bytes of a body beyond the limit that are read and thrown away.
+MOST_DROPPED = 64 << 20
 
 
 class RequestError(Exception):
@@ -32,16 +35,16 @@ async def json_body(request: Request, most_bytes: int, seconds: float) -> Any:
         raise RequestError(f"the header Content-Type must be {JSON}, but it is {short(kind) if kind else 'missing'}.", 415)
     if request.headers.get("content-encoding", "identity") != "identity":
         raise RequestError("the header Content-Encoding must be left out: bodies are read as they are.", 415)
+    pieces, size, stream = [], 0, request.stream()
     said = request.headers.get("content-length", "")
-    if said.isdecimal() and (len(said) > 18 or int(said) > most_bytes):
-        raise too_large(most_bytes)
-    pieces, size = [], 0
     try:
         async with asyncio.timeout(seconds):
-            async for piece in request.stream():
+            if said.isdecimal() and (len(said) > 18 or int(said) > most_bytes):
+                raise await too_large(stream, most_bytes)
+            async for piece in stream:
                 size += len(piece)
                 if size > most_bytes:
-                    raise too_large(most_bytes)
+                    raise await too_large(stream, most_bytes)
                 pieces.append(piece)
     except TimeoutError:
         raise RequestError(f"the body did not arrive within {seconds:g} seconds.", 408) from None
@@ -50,8 +53,13 @@ async def json_body(request: Request, most_bytes: int, seconds: float) -> Any:
     return read_json(b"".join(pieces))
 
 
-def too_large(most_bytes: int) -> RequestError:
-    """The error for a body beyond the limit."""
+async def too_large(stream: AsyncIterator[bytes], most_bytes: int) -> RequestError:
+    """The error for a body beyond the limit. Some of the rest is read and thrown away: who is still sending would not see the answer."""
+    dropped = 0
+    async for piece in stream:
+        dropped += len(piece)
+        if dropped > MOST_DROPPED:
+            break
     return RequestError(f"the body must have at most {most_bytes:,} bytes.", 413, {"Connection": "close"})
 
 

@@ -143,9 +143,9 @@ function show(found, row) {
   byId("answer").hidden = false;
   const number = typeof found.prediction === "number" && schema.task !== "classification";
   byId("value").textContent = (schema.target ? schema.target + ": " : "") + (number ? figure(found.prediction) : String(found.prediction));
-  const held = found.interval ? "between " + (found.interval.lower === null ? "any" : figure(found.interval.lower)) + " and " +
-    (found.interval.upper === null ? "any" : figure(found.interval.upper)) : found.set ? "one of " + found.set.labels.join(", ") : "";
-  byId("interval").textContent = held ? "For 90 % of such rows the truth is " + held + "." : "";
+  const bound = (value) => value === null ? "any number" : figure(value);
+  const held = found.interval ? bound(found.interval.lower) + " to " + bound(found.interval.upper) : found.set ? found.set.labels.join(", ") : "";
+  byId("interval").textContent = held ? (found.set ? "Labels" : "Bounds") + " that hold the truth for 90 % of new rows: " + held + "." : "";
   showProbabilities(found.probabilities, found.prediction);
   byId("warnings").replaceChildren(...(found.warnings || []).map((words) => make("li", words)));
   if (found.explanation) {
@@ -157,7 +157,7 @@ function show(found, row) {
     JSON.stringify(row).replaceAll("'", "'\\''") + "'";
 }
 
-async function predict() {
+async function predict(scroll) {
   complain("");
   const row = {};
   schema.columns.forEach((column, position) => { row[column.name] = valueOf(column, position); });
@@ -166,6 +166,7 @@ async function predict() {
   try {
     const found = await asked("predict", body);
     show(found, row);
+    if (scroll) byId("result").scrollIntoView({block: "nearest"});
   } catch (error) { complain(error.message); }
 }
 
@@ -189,10 +190,10 @@ async function begin() {
     byId("fields").replaceChildren(...schema.columns.map(control));
     byId("example").hidden = !schema.example;
     fill(schema.example);
-    byId("form").addEventListener("submit", (event) => { event.preventDefault(); predict(); });
+    byId("form").addEventListener("submit", (event) => { event.preventDefault(); predict(true); });
     byId("example").addEventListener("click", () => fill(schema.example));
     byId("clear").addEventListener("click", () => fill(null));
-    if (schema.example) await predict();
+    if (schema.example) await predict(false);
   } catch (error) {
     byId("title").textContent = "No model";
     complain(error.message);
