@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from woodwind.auto.members.blas_threads import one_blas_thread
 from woodwind.serve.bodies import RequestError
 from woodwind.serve.served_models import Predicted, ServedModel
 
@@ -59,6 +60,11 @@ class Worker:
         self._thread.join(timeout=5.0)
 
     def _run(self) -> None:
+        # Held once for all, so that members need not take and give it back for every batch.
+        with one_blas_thread():
+            self._serve()
+
+    def _serve(self) -> None:
         while True:
             with self._condition:
                 while not self._waiting and not self._ended:
