@@ -157,7 +157,10 @@ def malformed(row: dict[str, Any], draw: random.Random) -> tuple[bytes, str, str
     junk = draw.choice([[], {}, [[row]], {"a": {"b": []}}, [1], {name: [1]}])
     wrong = [7, True] if isinstance(row[name], str) else ["7", "many", "NaN"]
     whole = json.dumps(row).encode()
-    inputs = [{"name": key, "shape": [1], "datatype": "BYTES" if isinstance(value, str) else "FP64", "data": [value]} for key, value in row.items()]
+    inputs = [
+        {"name": key, "shape": [1], "datatype": "BYTES" if isinstance(value, str) else "FP64", "data": [value]}
+        for key, value in row.items()
+    ]
     tensor = draw.choice(inputs)
     infer = "/v2/models/model/infer"
     plain = [
@@ -171,9 +174,9 @@ def malformed(row: dict[str, Any], draw: random.Random) -> tuple[bytes, str, str
         json.dumps({"row": row, "explain": "perhaps"}).encode(),
         json.dumps({"row": row, "interval": draw.choice([2, -1, "x", None, [0.9]]) or 5}).encode(),
         json.dumps({**row, "amount": draw.choice([float("nan"), float("inf"), -float("inf")])}).encode(),
-        b'{"amount": 1e999}', b"[" * draw.randrange(1000, 200_000), b'{"a":' * 50_000, b"", b"null", b"17", b'"text"', b"[1, 2]", b"\xff\xfe{}",
-        whole[: draw.randrange(1, len(whole))], whole + b"}", whole.replace(b'"', b"'"), b"\x80" + whole, b'{"amount": ' + b"9" * 5000 + b"}",
-        b'{"rows": ' + b"[{}]" + b"}", bytes(draw.randrange(256) for _ in range(50)), b" " * (9 << 20),
+        b'{"amount": 1e999}', b"[1, 2]", b"[" * draw.randrange(1000, 200_000), b'{"a":' * 50_000, b"", b"null", b"17", b'"text"', b"\xff\xfe{}",
+        whole[: draw.randrange(1, len(whole))], whole + b"}", whole.replace(b'"', b"'"), b"\x80" + whole,
+        b'{"amount": ' + b"9" * 5000 + b"}", b'{"rows": ' + b"[{}]" + b"}", bytes(draw.randrange(256) for _ in range(50)), b" " * (9 << 20),
     ]  # fmt: skip
     tensors = [
         {"inputs": [one for one in inputs if one is not tensor]},
@@ -191,7 +194,11 @@ def malformed(row: dict[str, Any], draw: random.Random) -> tuple[bytes, str, str
     if draw.random() < 0.4:
         return json.dumps(draw.choice(tensors)).encode(), infer, "application/json"
     if draw.random() < 0.1:
-        return whole, draw.choice(["/predicts", "/v2/models/other/infer", "/v2/models/model/versions/9/infer", "/schema", "/"]), "application/json"
+        return (
+            whole,
+            draw.choice(["/predicts", "/v2/models/other/infer", "/v2/models/model/versions/9/infer", "/schema", "/"]),
+            "application/json",
+        )
     if draw.random() < 0.1:
         return whole, "/predict", draw.choice(["text/plain", "application/x-www-form-urlencoded", ""])
     return draw.choice(plain), "/predict", "application/json"
@@ -256,9 +263,21 @@ def main() -> None:
     p50, p99, worst = (float(np.percentile(times, share)) * 1e3 for share in (50, 99, 100))
     third = max(len(memory) // 3, 1)
     growth = float(np.mean(memory[-third:]) - np.mean(memory[third : 2 * third] or memory)) if memory else 0.0
-    columns = ["requests", "rate", "p50 ms", "p99 ms", "worst ms", "CPU ms", "errors", "reloads", "of a damaged file", "memory MB", "growth MB"]
-    report.table(columns, [[len(times), f"{options.rate:g}/s", short(p50), short(p99), short(worst), short(used), len(errors), reloads, kept,
-                            short(max(memory, default=0.0)), short(growth)]])  # fmt: skip
+    columns = [
+        "requests",
+        "rate",
+        "p50 ms",
+        "p99 ms",
+        "worst ms",
+        "CPU ms",
+        "errors",
+        "reloads",
+        "of a damaged file",
+        "memory MB",
+        "growth MB",
+    ]
+    report.table(columns, [[len(times), f"{options.rate:g}/s", short(p50), short(p99), short(worst), short(used), len(errors), reloads,
+                            kept, short(max(memory, default=0.0)), short(growth)]])  # fmt: skip
     for words in [*errors[:5], *wrong[:10]]:
         report.say(f"- {words}")
     report.goal("time of one row, 99 of 100 requests", p99, 5.0, " ms", less=True)

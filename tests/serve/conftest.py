@@ -3,13 +3,10 @@
 import asyncio
 from contextlib import contextmanager
 
+import httpx
 import numpy as np
 import pyarrow as pa
 import pytest
-
-pytest.importorskip("starlette")
-pytest.importorskip("uvicorn")
-httpx = pytest.importorskip("httpx")
 
 from woodwind import GradientBoostingClassifier, GradientBoostingRegressor, store
 from woodwind.auto.intervals import RANDOM, PredictionIntervals

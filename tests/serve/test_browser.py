@@ -1,4 +1,4 @@
-"""The page in a real browser, where one is installed: a row is typed, the prediction and its reasons are seen, on wide and narrow screens."""
+"""The page in a real browser, where one is installed: a row is typed, the prediction and its reasons are seen, wide and narrow."""
 
 import asyncio
 import contextlib
@@ -66,7 +66,11 @@ def serving(files, width):
     async def framed(scope, receive, send):
         async def sending(message):
             if message["type"] == "http.response.start":
-                kept = [(name, value.replace(b"; frame-ancestors 'none'", b"")) for name, value in message["headers"] if name != b"x-frame-options"]
+                kept = [
+                    (name, value.replace(b"; frame-ancestors 'none'", b""))
+                    for name, value in message["headers"]
+                    if name != b"x-frame-options"
+                ]
                 message = {**message, "headers": kept}
             await send(message)
 
@@ -102,8 +106,8 @@ def files(tmp_path_factory):
 @pytest.mark.parametrize("width", [360, 1200])
 def test_a_typed_row_is_predicted_with_its_reasons(files, width, tmp_path):
     with serving(files, width) as address:
-        command = [BROWSER, *QUIET, f"--window-size={width + 60},1000", f"--user-data-dir={tmp_path / 'profile'}", "--enable-logging=stderr",
-                   "--virtual-time-budget=20000", "--dump-dom", f"{address}/typing"]  # fmt: skip
+        command = [BROWSER, *QUIET, f"--window-size={width + 60},1000", f"--user-data-dir={tmp_path / 'profile'}",
+                   "--enable-logging=stderr", "--virtual-time-budget=20000", "--dump-dom", f"{address}/typing"]  # fmt: skip
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     console = [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
     # The refused row is the only thing that the browser has to say something about.

@@ -52,7 +52,9 @@ def test_tensors_by_column_give_what_the_model_predicts(client):
     assert found["probabilities"]["shape"] == [4, 2]
     assert found["probabilities"]["data"] == model.predict_proba(table(4)).ravel().tolist()
     version = answer.json()["model_version"]
-    assert client.post(f"/v2/models/estimator/versions/{version}/infer", json={"inputs": tensors()}).json()["outputs"] == list(found.values())
+    assert client.post(f"/v2/models/estimator/versions/{version}/infer", json={"inputs": tensors()}).json()["outputs"] == list(
+        found.values()
+    )
 
 
 def test_columns_of_one_value_may_have_two_axes(client):

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -31,7 +32,7 @@ ROOT = Path(__file__).parents[2]
 class Slow(ServedModel):
     """A model that takes its time and notes what it was asked."""
 
-    asked = []
+    asked: ClassVar[list[int]] = []
 
     def _predict_one(self, row):
         return None
