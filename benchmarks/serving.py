@@ -174,7 +174,8 @@ def malformed(row: dict[str, Any], draw: random.Random) -> tuple[bytes, str, str
         json.dumps({"row": row, "explain": "perhaps"}).encode(),
         json.dumps({"row": row, "interval": draw.choice([2, -1, "x", None, [0.9]]) or 5}).encode(),
         json.dumps({**row, "amount": draw.choice([float("nan"), float("inf"), -float("inf")])}).encode(),
-        b'{"amount": 1e999}', b"[1, 2]", b"[" * draw.randrange(1000, 200_000), b'{"a":' * 50_000, b"", b"null", b"17", b'"text"', b"\xff\xfe{}",
+        b"[1, 2]",
+        b'{"amount": 1e999}', b"[" * draw.randrange(1000, 200_000), b'{"a":' * 50_000, b"", b"null", b"17", b'"text"', b"\xff\xfe{}",
         whole[: draw.randrange(1, len(whole))], whole + b"}", whole.replace(b'"', b"'"), b"\x80" + whole,
         b'{"amount": ' + b"9" * 5000 + b"}", b'{"rows": ' + b"[{}]" + b"}", bytes(draw.randrange(256) for _ in range(50)), b" " * (9 << 20),
     ]  # fmt: skip
