@@ -14,7 +14,8 @@ RECIPE = (ROOT / "packaging" / "conda" / "meta.yaml").read_text(encoding="utf-8"
 CITATION = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 CONSTRAINTS = (ROOT / "packaging" / "constraints.txt").read_text(encoding="utf-8").splitlines()
 WRITTEN = [
-    "pyproject.toml", "Makefile", "CITATION.cff", "SECURITY.md", "docker/Dockerfile", "packaging/conda/meta.yaml", "packaging/constraints.txt",
+    "pyproject.toml", "Makefile", "CITATION.cff", "SECURITY.md", "docker/Dockerfile",
+    "packaging/conda/meta.yaml", "packaging/constraints.txt",
 ]  # fmt: skip
 
 

@@ -47,9 +47,8 @@ def attempt(wheel: Path, python: str, extra: str, seconds: int) -> None:
         run([str(own), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", f"{wheel}{f'[{extra}]' if extra else ''}"], folder)
         run([str(own), "-m", "pip", "--disable-pip-version-check", "check"], folder)
         print(f"{run([str(own), '--version'], folder).strip()}: {size_of(folder / 'venv') - before:.0f} MB installed")
-        print(
-            "  " + ", ".join(run([str(own), "-m", "pip", "--disable-pip-version-check", "freeze"], folder).split()[: None if extra else 60])
-        )
+        frozen = run([str(own), "-m", "pip", "--disable-pip-version-check", "freeze"], folder)
+        print("  " + ", ".join(line.partition(" @ ")[0] for line in frozen.splitlines()))
         where = run([str(own), "-c", "import woodwind; print(woodwind.__file__)"], folder).strip()
         if not Path(where).resolve().is_relative_to(folder.resolve()):
             raise SystemExit(f"{where} was imported, and not what was installed")
