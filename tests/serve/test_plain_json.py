@@ -130,7 +130,7 @@ BODIES = [
     (b'{"age": 1e999, "plan": "basic", "paid": 1}', 400, "column 'age' takes a number that is finite"),
     (b'{"age": 1, "age": 2}', 400, "the key 'age' comes twice"),
     (b"[" * 15_000, 400, "nested too deeply"),
-    (b'{"a":' * 3_000, 400, "nested too deeply"),
+    (b'{"a":' * 3_000, 400, "the body is"),  # nested too deeply, or never ended: Python 3.13 reads deeper
     (b'{"age": ' + b"9" * 5000 + b"}", 400, "a number that cannot be read"),
     (b" " * 20_001, 413, "at most 20,000 bytes"),
     (b"[" + b'{"age": 1},' * 60 + b"{}]", 413, "there are 61 rows, and a request may have 50"),
