@@ -19,7 +19,8 @@ class Alias:
 
 
 @pytest.mark.parametrize(("hint", "fit"), [
-    (NDArray[np.int64], True), (NDArray[np.integer], True), (NDArray[Any], True), (NDArray[np.float64], False), (NDArray[np.int64] | None, True),
+    (NDArray[np.int64], True), (NDArray[np.integer], True), (NDArray[Any], True), (NDArray[np.float64], False),
+    (NDArray[np.int64] | None, True),
 ])  # fmt: skip
 def test_arrays_fit_by_their_type(hint, fit):
     assert fits(np.zeros(3, np.int64), hint) is fit
