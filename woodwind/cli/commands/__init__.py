@@ -9,6 +9,7 @@ Inside:
     leaderboard  woodwind leaderboard: how good the ensemble is, and each of its members
     predict      woodwind predict: what a model predicts for the rows of a table
     report       woodwind report: the page about a model
+    serve        woodwind serve: predictions of models over HTTP, until it is ended
     version      woodwind version: what to tell with a question or a fault
     warm         woodwind warm: compile the kernels now, so that nobody waits for it later
 """

@@ -9,6 +9,7 @@ Inside:
     dates              Dates, times of day and durations as numbers
     fields             Fields: what training learned about each input column, and the features that are made of it
     frames             Frames of pandas, polars and Arrow as raw columns, and the one door for every input
+    json_values        Values of JSON as columns of a schema
     matrix_form        Any table as a matrix of numbers without gaps, for whoever measures distances or adds up columns
     queries            Queries: which rows are the documents of one query, for whoever ranks them
     raw                What any input is first turned into: columns as they came, not yet features
