@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from woodwind.auto.members.knn_member import CLOSEST, KnnMember
 from woodwind.auto.members.link import LARGEST
 from woodwind.auto.members.linear_member import REACH, LinearMember
 from woodwind.auto.members.mlp_member import CLIP, MlpMember
@@ -23,7 +24,9 @@ from woodwind.store.export.graph import (
     constant,
     each,
     library_softmax,
+    lookup,
     matmul,
+    nearest,
     over_row,
     take,
     trees,
@@ -91,10 +94,9 @@ class AutoModelWriter:
             return clipped(each("add", product, member.start), member.low, member.high)
         if isinstance(member, MlpMember):
             return self._mlp(member)
-        raise NotExportableError(
-            f"{self.given.owner}: the member {name!r} is a {type(member).__name__}, which looks training rows up and is no formula that ONNX "
-            "or C could hold. Fit without it, or serve the model file itself."
-        )
+        if isinstance(member, KnnMember):
+            return self._neighbours(member)
+        raise NotExportableError(f"{self.given.owner}: the member {name!r} is a {type(member).__name__}, which cannot be exported.")
 
     def _encoded(self, member: EncodedMember) -> Operation:
         schema, features = self.model.schema, list(self.features)
@@ -107,6 +109,26 @@ class AutoModelWriter:
             features[one.position] = category_feature(field, self.columns[source], self.given, rows)
             counts[one.position] = 0
         return trees(concat(features), member.forest, counts)
+
+    def _neighbours(self, member: KnnMember) -> Operation:
+        queries = each("mul", clipped(take(self.matrix, member.column), -REACH, REACH), member.scale)
+        near, distances = nearest(queries, member.rows, member.k)
+        heavy = lookup(near, member.weight)
+        if member.by_distance:
+            middle = each("div", over_row("row_sum", distances), float(member.k))
+            middle = each("where", each("greater", middle, 0.0), middle, 1.0)
+            heavy = each("mul", heavy, each("div", 1.0, each("max", each("div", distances, middle), CLOSEST)))
+        below = each("add", over_row("row_sum", heavy), member.strength)
+        target = lookup(near, member.target)
+        if len(member.prior) == 1:
+            total = each("add", over_row("row_sum", each("mul", heavy, target)), float(member.strength * member.prior[0]))
+            return each("div", total, below)
+        votes = []
+        for label, prior in enumerate((member.strength * member.prior).tolist()):
+            own = each("sub", each("greater_equal", target, label), each("greater", target, label))
+            votes.append(each("add", over_row("row_sum", each("mul", own, heavy)), prior))
+        logs = each("library_log", each("div", concat(votes), below))
+        return each("sub", take(logs, [1]), take(logs, [0])) if logs.width == 2 else logs
 
     def _mlp(self, member: MlpMember) -> Operation:
         pieces = member.pieces

@@ -22,6 +22,8 @@ Every operation gives a matrix of float64, one row for each row of the table, `w
     argmax                  the number of the first column of a that is the largest
     sort                    the columns of each row in ascending order
     weighted_median         the weighted median of the columns of a; data: the weights
+    nearest                 the rows of a constant table that are nearest to a: their numbers, then their distances; data: NearestRows
+    lookup                  a number of a constant table for each number in a; data: the table (r,)
 """
 
 from collections.abc import Iterator, Sequence
@@ -73,6 +75,13 @@ class TreeSum(NamedTuple):
 
     forest: Forest
     n_codes: NDArray[np.int64]
+
+
+class NearestRows(NamedTuple):
+    """Rows among which neighbours are looked for, and how many."""
+
+    rows: Floats  # (r, c)
+    k: int
 
 
 class Output(NamedTuple):
@@ -231,6 +240,17 @@ def row_wise(op: str, operation: Operation) -> Operation:
 def trees(features: Operation, forest: Forest, n_codes: NDArray[np.int64]) -> Operation:
     """The scores of trees."""
     return Operation("trees", (features,), forest.n_outputs, TreeSum(forest, n_codes))
+
+
+def nearest(queries: Operation, rows: Floats, k: int) -> tuple[Operation, Operation]:
+    """The numbers of the nearest rows, and their Euclidean distances, (n, k) each; of equals the first rows."""
+    found = Operation("nearest", (queries,), 2 * k, NearestRows(rows, k))
+    return take(found, range(k)), take(found, range(k, 2 * k))
+
+
+def lookup(numbers: Operation, table: Floats) -> Operation:
+    """The entries of a table at these numbers."""
+    return Operation("lookup", (numbers,), numbers.width, np.asarray(table, np.float64))
 
 
 def clipped(operation: Operation, low: float, high: float) -> Operation:

@@ -134,7 +134,7 @@ class OnnxWriter:
     def _number(self, operation: Operation, _: list[str]) -> str:
         if not self.graph.is_matrix:
             return self._double(operation.data.name)
-        return self.node("Gather", self.whole, self.array([operation.data.position], np.int64), axis=1)
+        return self._at(self.whole, operation.data.position)
 
     def _category(self, operation: Operation, _: list[str]) -> str:
         position = operation.data.column.position
@@ -155,9 +155,7 @@ class OnnxWriter:
                 values, texts = [*values, -1], [*texts, NO_TEXT]
             found = self.node("LabelEncoder", given, domain="ai.onnx.ml", keys_strings=texts, values_int64s=values, default_int64=-2)
         else:
-            column = self._double(given) if not self.graph.is_matrix else self.node(
-                "Gather", self.whole, self.array([position], np.int64), axis=1
-            )  # fmt: skip
+            column = self._at(self.whole, position) if self.graph.is_matrix else self._double(given)
             found = self._number_category(column, np.array(keys, np.float64))
         flat = self.node("Reshape", found, self.array([-1], np.int64))
         name = self.node("Cast", flat, to=proto.INT64)
@@ -212,13 +210,10 @@ class OnnxWriter:
         if len(varying) == len(inputs):
             return inputs
         like = varying[0] if varying else self._any_column()
-        zero = self.node("Mul", self.node("Cast", self.node("IsNaN", self._first(like)), to=self.onnx.TensorProto.DOUBLE), self.array([0.0]))
+        zero = self.node("Mul", self.node("Cast", self.node("IsNaN", self._at(like, 0)), to=self.onnx.TensorProto.DOUBLE), self.array([0.0]))
         return [
             self.node("Add", zero, name) if one.op == "constant" else name for name, one in zip(inputs, operation.inputs, strict=True)
         ]
-
-    def _first(self, name: str) -> str:
-        return self.node("Gather", name, self.array([0], np.int64), axis=1)
 
     def _any_column(self) -> str:
         """Some column of numbers with as many rows as the table."""
@@ -259,7 +254,23 @@ class OnnxWriter:
         return self.node("GatherElements", values, first, axis=1)
 
     def _last(self, name: str, width: int) -> str:
-        return self.node("Gather", name, self.array([width - 1], np.int64), axis=1)
+        return self._at(name, width - 1)
+
+    def _nearest(self, operation: Operation, inputs: list[str]) -> str:
+        """Squares are added column by column, as ours are, in matrices of a number for each row and each row of the table."""
+        rows, k = operation.data
+        total = self.array(np.zeros((1, len(rows))))
+        for column in range(rows.shape[1]):
+            step = self.node("Sub", self._at(inputs[0], column), self.array(rows[:, column].reshape(1, -1)))
+            total = self.node("Add", total, self.node("Mul", step, step))
+        values, positions = self._sorted(k, total)
+        return self.node("Concat", self.node("Cast", positions, to=self.onnx.TensorProto.DOUBLE), self.node("Sqrt", values), axis=1)
+
+    def _lookup(self, operation: Operation, inputs: list[str]) -> str:
+        return self.node("Gather", self.array(operation.data), self.node("Cast", inputs[0], to=self.onnx.TensorProto.INT64), axis=0)
+
+    def _at(self, name: str, column: int) -> str:
+        return self.node("Gather", name, self.array([column], np.int64), axis=1)
 
     # Trees.
 
