@@ -239,7 +239,7 @@ def logistic_blender(model: LogisticBlender, columns: Sequence[Operation]) -> An
     scores = total if others is None else each("add", total, matmul(others, pool.coefficients))
     decision = each("sub", take(scores, [1]), take(scores, [0])) if n_classes == 2 else scores
     label, classes = over_row("argmax", scores), model.classes_
-    return Answers(probabilities=library_softmax(scores), label=label, decision=decision, raw=scores, classes=classes)
+    return Answers(probabilities=library_softmax(scores), label=label, decision=decision, raw=decision, classes=classes)
 
 
 def number_blender(model: NonNegativeBlender, columns: Sequence[Operation]) -> Answers:
