@@ -129,11 +129,14 @@ def expected(model: Any, table: Any) -> dict[str, Any]:
         warnings.simplefilter("ignore")
         predicted = np.asarray(model.predict(table))
         if not hasattr(model, "predict_proba"):
-            return {"prediction": predicted.reshape(len(predicted), -1)}
-        found = {"label": predicted, "probabilities": model.predict_proba(table)}
-        if hasattr(model, "decision_function"):
-            found["raw_score"] = np.asarray(model.decision_function(table)).reshape(len(predicted), -1)
-        return found
+            found = {"prediction": predicted}
+            raw = model._raw(table) if hasattr(model, "_raw") else predicted
+        else:
+            found = {"label": predicted, "probabilities": model.predict_proba(table)}
+            raw = model.decision_function(table) if hasattr(model, "decision_function") else found["probabilities"]
+    if not (isinstance(model, ww.VotingClassifier) and model.voting == "hard"):  # whose raw scores are counts of votes
+        found["raw_score"] = np.asarray(raw)
+    return {name: values if name == "label" else values.reshape(len(table), -1) for name, values in found.items()}
 
 
 def is_exact(model: Any) -> bool:
