@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import woodwind as ww
-from tests.reference.exported_models import expected, is_exact, random_case
+from reference.exported_models import expected, is_exact, random_case
 from woodwind.base.errors import NotExportableError
 from woodwind.estimators.export.exporting import graph_of
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import woodwind as ww
-from tests.reference.exported_models import expected, is_exact, random_case
+from reference.exported_models import expected, is_exact, random_case
 from woodwind.base.errors import NotExportableError, ParameterError
 
 onnx = pytest.importorskip("onnx")
