@@ -83,7 +83,9 @@ def main() -> None:
             max(relative(found[name], wanted[name]) for name in numbers), max(relative(small[name], of_narrow[name]) for name in numbers),
             max(relative(loose[name], wanted[name]) for name in numbers),
         ))  # fmt: skip
-    report.say(f"{models} random models, {rows:,} rows each. Differences are the largest, relative ones to the larger of one and the row.\n")
+    report.say(
+        f"{models} random models, {rows:,} rows each. Differences are the largest, relative ones to the larger of one and the row.\n"
+    )
     lines = []
     for name, found_all in sorted(kinds.items()):
         worst = [f"{max(one[k] for one in found_all):.1e}".replace("0.0e+00", "0") for k in range(1, 6)]
@@ -93,8 +95,8 @@ def main() -> None:
     every = [one for found_all in kinds.values() for one in found_all]
     exact = [one for one in every if one[0]]
     report.say(
-        f"{sum(one[1] == 0.0 for one in every)} of {len(every)} models have the same bits in all raw scores; of the {len(exact)} that add up "
-        f"nothing but trees and members, {sum(one[1] == 0.0 for one in exact)}. Labels that differ: {labels:.0f}. "
+        f"{sum(one[1] == 0.0 for one in every)} of {len(every)} models have the same bits in all raw scores; of the {len(exact)} that "
+        f"add up nothing but trees and members, {sum(one[1] == 0.0 for one in exact)}. Labels that differ: {labels:.0f}. "
         f"All models together took {times:.1f} s, with sums in any order {times_any:.1f} s, on a busy machine.\n"
     )
     report.goal("largest difference of raw scores of trees in float64", max(one[1] for one in exact), 0.0, unit="", at_most=True)

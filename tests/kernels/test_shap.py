@@ -50,7 +50,7 @@ def explained(forest, rows, lanes, more_points=0):
     sizes = (n, lanes, most, forest.n_outputs)
     points = Points(count, *gauss(most))
     for trees in ((0, forest.n_trees // 2), (forest.n_trees // 2, forest.n_trees)):
-        explain_lanes((x.reshape(-1), gaps), sizes, trees, forest.batch_predictor.walk, paths, points, (-1, 0.0), desk, out)
+        explain_lanes((x.reshape(-1), gaps), sizes, trees, forest.batch_predictor.walk, paths, points, desk, out)
     return out.reshape(forest.n_features, forest.n_outputs, lanes)[:, :, :n].transpose(2, 0, 1)
 
 

@@ -71,7 +71,8 @@ def test_interactions_are_symmetric_and_add_up_to_the_values(seed, outputs):
     forest = random_forest(seed, categories, 8, 80, *outputs)
     rows = random_rows(seed, categories, 150)
     found, alone = explain_interactions(forest, rows), explain_interactions(forest, rows[7:8])
-    assert np.array_equal(found, found.transpose(0, 2, 1, 3)) and np.array_equal(found[7], alone[0])
+    assert np.array_equal(found, found.transpose(0, 2, 1, 3))
+    assert np.array_equal(found[7], alone[0])
     assert np.array_equal(found, explain_interactions(forest, rows, threads=2))
     np.testing.assert_allclose(found.sum(axis=2), explain(forest, rows)[0], rtol=0.0, atol=1e-9)
 

@@ -1,12 +1,13 @@
 """A blend of the main job as operations of a graph, for ONNX and C."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from woodwind.auto.members.knn_member import CLOSEST, KnnMember
-from woodwind.auto.members.link import LARGEST
 from woodwind.auto.members.linear_member import REACH, LinearMember
+from woodwind.auto.members.link import LARGEST
 from woodwind.auto.members.mlp_member import CLIP, MlpMember
 from woodwind.auto.members.mlp_member import LARGEST as LARGEST_INPUT
 from woodwind.auto.members.target_encoding import EncodedMember
@@ -73,30 +74,33 @@ class AutoModelWriter:
         return self._matrix
 
     def _member(self, name: str, member: Member) -> Operation:
-        counts = self.model.schema.code_counts
         if isinstance(member, MeanMember):
             total = self._member(name, member.members[0])
             for one in member.members[1:]:
                 total = each("add", total, self._member(name, one))
             return each("div", total, float(len(member.members)))
-        if isinstance(member, ForestMember):
-            return trees(concat(self.features), member.forest, counts)
-        if isinstance(member, EncodedMember):
-            return self._encoded(member)
-        if isinstance(member, CompactForestMember):
-            compact = member.compact_forest
-            total = trees(concat(self.features), compact.undivided(), compact.n_categories.astype(np.int64))
-            mean = each("div", total, float(compact.n_trees))
-            mean = take(mean, [1]) if mean.width == 2 else mean
-            return each("add", each("mul", member.slope, mean), member.shift)
-        if isinstance(member, LinearMember):
-            product = matmul(clipped(self.matrix, -REACH, REACH), member.coef)
-            return clipped(each("add", product, member.start), member.low, member.high)
-        if isinstance(member, MlpMember):
-            return self._mlp(member)
-        if isinstance(member, KnnMember):
-            return self._neighbours(member)
+        writers: dict[type, Any] = {
+            ForestMember: self._trees, EncodedMember: self._encoded, CompactForestMember: self._mean_of_trees, LinearMember: self._linear,
+            MlpMember: self._mlp, KnnMember: self._neighbours,
+        }  # fmt: skip
+        if type(member) in writers:
+            made: Operation = writers[type(member)](member)
+            return made
         raise NotExportableError(f"{self.given.owner}: the member {name!r} is a {type(member).__name__}, which cannot be exported.")
+
+    def _trees(self, member: ForestMember) -> Operation:
+        return trees(concat(self.features), member.forest, self.model.schema.code_counts)
+
+    def _mean_of_trees(self, member: CompactForestMember) -> Operation:
+        compact = member.compact_forest
+        total = trees(concat(self.features), compact.undivided(), compact.n_categories.astype(np.int64))
+        mean = each("div", total, float(compact.n_trees))
+        mean = take(mean, [1]) if mean.width == 2 else mean
+        return each("add", each("mul", member.slope, mean), member.shift)
+
+    def _linear(self, member: LinearMember) -> Operation:
+        product = matmul(clipped(self.matrix, -REACH, REACH), member.coef)
+        return clipped(each("add", product, member.start), member.low, member.high)
 
     def _encoded(self, member: EncodedMember) -> Operation:
         schema, features = self.model.schema, list(self.features)

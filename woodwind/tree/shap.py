@@ -35,7 +35,7 @@ CALL_PRODUCTS = 30_000_000
 FOREST_NODES = 1 << 20
 # So many points are within 4e-15 of the integral of any product of so many factors (docs/algorithms/tree-shap.md).
 POINTS_BY_ROOT = 2.8
-# The column of a feature that every coalition has, and 1.0, or that none has, and 0.0; here none.
+# No feature is held in all coalitions, or out of them: see Points.
 NONE_HELD = (-1, 0.0)
 
 
@@ -213,7 +213,7 @@ class ShapWorkspace:
         sizes = (n, self.lanes, own.points.at.shape[1], own.forest.n_outputs)
         x, out = (self.columns.reshape(-1), gaps), self.found.reshape(-1)
         for some in pairwise(self.steps) if trees is None else trees:
-            explain_lanes(x, sizes, some, own.forest.batch_predictor.walk, own.paths, own.points, held, self.desk, out)
+            explain_lanes(x, sizes, some, own.forest.batch_predictor.walk, own.paths, own.points._replace(held=held), self.desk, out)
         return self.found[:, :, :n].transpose(2, 0, 1)
 
 

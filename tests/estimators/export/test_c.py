@@ -66,7 +66,8 @@ def test_the_top_of_the_file_says_what_is_read_and_given(tmp_path: Path) -> None
     head = text[: text.index("#include")]
     assert "x[0]  a: a number; NAN where it is missing" in head
     assert "x[1]  b * / b: text: x[1] = woodwind_category(1, text)" in head
-    assert "out[0]  label: the number of the class in woodwind_label" in head and "out[1] to out[2]  probabilities" in head
+    assert "out[0]  label: the number of the class in woodwind_label" in head
+    assert "out[1] to out[2]  probabilities" in head
     assert 'const char *const woodwind_label[2] = {"no", "yes"};' in text
     assert (run(model, table, tmp_path)["label"] == model.predict(table)).all()
 

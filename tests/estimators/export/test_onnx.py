@@ -101,7 +101,8 @@ def test_numbers_alone_are_one_matrix() -> None:
     assert [one.name for one in made.graph.input] == ["X"]
     assert {one.domain for one in made.graph.node} == {"", "ai.onnx.ml"}
     found = run(model, X)
-    assert found["label"].dtype == np.bool_ and np.array_equal(found["probabilities"], model.predict_proba(X))
+    assert found["label"].dtype == np.bool_
+    assert np.array_equal(found["probabilities"], model.predict_proba(X))
 
 
 def test_several_targets_with_labels_have_outputs_of_their_own() -> None:

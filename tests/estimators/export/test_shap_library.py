@@ -53,9 +53,13 @@ def test_an_explanation_for_the_pictures_of_shap() -> None:
         warnings.simplefilter("ignore")
         ours, several = numbers.explain(NEW), classes.explain(NEW)
     made = ours.to_shap()
-    assert isinstance(made, shap.Explanation) and made.shape == (4, 3) and made.feature_names == ["a", "b", "c"]
-    assert np.array_equal(made.values, ours.values[:, :, 0]) and np.array_equal(made.base_values, np.full(4, ours.base[0]))
-    assert made.display_data[1].tolist() == ["missing", "1", "a category never seen"] and made.data[0, 0] == 0.5
+    assert isinstance(made, shap.Explanation)
+    assert made.shape == (4, 3)
+    assert made.feature_names == ["a", "b", "c"]
+    assert np.array_equal(made.values, ours.values[:, :, 0])
+    assert np.array_equal(made.base_values, np.full(4, ours.base[0]))
+    assert made.display_data[1].tolist() == ["missing", "1", "a category never seen"]
+    assert made.data[0, 0] == 0.5
     assert several.to_shap().shape == (4, 3, 3)
 
 

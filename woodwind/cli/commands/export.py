@@ -9,10 +9,14 @@ from woodwind.base.atomic import write_file
 from woodwind.cli.command import BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, command, wrong
 from woodwind.cli.console import show, size_of
 from woodwind.cli.options import force_option, model_argument
-from woodwind.cli.outputs import check_new, check_not_an_input
+from woodwind.cli.outputs import check_name
 from woodwind.estimators.auto.load import load
 
-EXAMPLES = ("woodwind export model.ww model.onnx", "woodwind export model.ww model.onnx --dtype float32", "woodwind export model.ww model.c")
+EXAMPLES = (
+    "woodwind export model.ww model.onnx",
+    "woodwind export model.ww model.onnx --dtype float32",
+    "woodwind export model.ww model.c",
+)
 ENDINGS = (".onnx", ".c")
 
 
@@ -29,8 +33,11 @@ def run(model: Path, output: Path, dtype: str, exact_sums: bool, force: bool) ->
     """
     if output.suffix.lower() not in ENDINGS:
         wrong(f"the name {output.name!r} must end in .onnx or .c, which says what is written.")
-    check_new(output, force)
-    check_not_an_input(output, [model])
+    check_name(output)
+    if not output.parent.is_dir() or output.is_dir():
+        wrong(f"{str(output)!r} is no file that can be written: its folder must be there, and it must be no folder itself.")
+    if output.exists() and not force:
+        wrong(f"{str(output)!r} is there already. Choose another name, or add --force to overwrite it.")
     trained: Any = load(model)
     if not hasattr(trained, "to_onnx"):
         wrong(f"{str(model)!r} holds a {type(trained).__name__}, and only trained estimators can be exported.")

@@ -136,8 +136,8 @@ class BaseTreeModel(BaseModel):
     def shap_interaction_values(self, X: Any) -> Floats:
         """What each pair of columns brings to the score of each row together: exact Shapley interaction values.
 
-        The sum over the columns of a row of the matrix is the Shapley value of that column, as `explain` gives it. Half of the interaction of
-        two columns stands on either side of the diagonal, and on it what a column brings alone.
+        A row of the matrix adds up to the Shapley value of its column, as `explain` gives it. Half of the interaction of two columns stands
+        on either side of the diagonal, and on it what a column brings alone.
 
         Parameters
         ----------
@@ -164,8 +164,8 @@ class BaseTreeModel(BaseModel):
         """The trees in the dictionary format of the shap library, for its TreeExplainer.
 
         shap.TreeExplainer(model.to_shap()) explains rows of `shap_features`, one column for each feature of the trees, and agrees with
-        `explain`. It knows tests of numbers alone, so that sets of categories become long ways; trees that would become too large are refused.
-        To draw with shap what `explain` has computed, take `explain(X).to_shap()`.
+        `explain`. It knows tests of numbers alone, so that sets of categories become long ways; trees that would become too large are
+        refused. To draw with shap what `explain` has computed, take `explain(X).to_shap()`.
 
         Returns
         -------

@@ -145,7 +145,8 @@ def bagging(model: BaseBagging, columns: Sequence[Column], given: InputColumns, 
                 assert found.numbers is not None
                 parts.append(found.numbers)
             else:
-                assert found.probabilities is not None and found.classes is not None
+                assert found.probabilities is not None
+                assert found.classes is not None
                 positions = np.searchsorted(members.classes, found.classes).tolist()
                 parts.append(at_positions(found.probabilities, positions, len(members.classes)))
         total = parts[0]

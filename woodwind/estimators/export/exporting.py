@@ -1,10 +1,9 @@
 """From any estimator to a graph of operations, and from there to ONNX and C."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-
 from sklearn.linear_model import (
     ElasticNet,
     ElasticNetCV,
@@ -21,7 +20,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.auto.export import AutoModelWriter
-from woodwind.auto.model import AutoModel
 from woodwind.base.errors import NotExportableError
 from woodwind.data.tables.schema import Header
 from woodwind.estimators.adaptive.adaboost import AdaBoostClassifier
@@ -30,7 +28,7 @@ from woodwind.estimators.auto.auto_ensemble import BaseAutoEnsemble
 from woodwind.estimators.bagging.bagging import BaseBagging
 from woodwind.estimators.boosting.boosted_model import BaseBoostedModel
 from woodwind.estimators.boosting.distribution_boosting import BaseDistributionBoosting
-from woodwind.estimators.export.answers import Answers
+from woodwind.estimators.export.answers import Answers, Ask
 from woodwind.estimators.export.ensembles import bagging, linear_model, logistic_blender, number_blender, stacking, voting
 from woodwind.estimators.export.tree_models import adaboost_classifier, adaboost_regressor, boosted, decision_tree, forest
 from woodwind.estimators.forests.decision_tree import BaseDecisionTree
@@ -82,27 +80,12 @@ def answers_of(model: Any, columns: Sequence[Column], given: InputColumns) -> An
         return _of_targets(model, columns, given)
     if isinstance(model, BaseDistributionBoosting):
         raise NotExportableError(
-            f"{given.owner}: {type(model).__name__} predicts distributions, whose functions are not exported. Export a gradient booster of the "
-            "mean or of quantiles instead."
+            f"{given.owner}: {type(model).__name__} predicts distributions, whose functions are not exported. Export a gradient booster of "
+            "the mean or of quantiles instead."
         )
-    if isinstance(model, BaseBoostedModel):
-        return boosted(model, columns, given, answers_of)
-    if isinstance(model, BaseDecisionTree):
-        return decision_tree(model, columns, given)
-    if isinstance(model, BaseForestModel):
-        return forest(model, columns, given)
-    if isinstance(model, AdaBoostClassifier):
-        return adaboost_classifier(model, columns, given, answers_of)
-    if isinstance(model, AdaBoostRegressor):
-        return adaboost_regressor(model, columns, given, answers_of)
-    if isinstance(model, BaseVoting):
-        return voting(model, columns, given, answers_of)
-    if isinstance(model, BaseBagging):
-        return bagging(model, columns, given, answers_of)
-    if isinstance(model, BaseStacking):
-        return stacking(model, columns, given, answers_of)
-    if isinstance(model, BaseAutoEnsemble):
-        return _auto(model.model_, columns, given)
+    for kind, describe in DESCRIBED:
+        if isinstance(model, kind):
+            return describe(model, columns, given, answers_of)
     return _of_numbers(model, columns, given)
 
 
@@ -116,8 +99,9 @@ def _of_targets(model: Any, columns: Sequence[Column], given: InputColumns) -> A
     return Answers(targets=tuple(zip(model.target_names_, found, strict=True)))
 
 
-def _auto(model: AutoModel, columns: Sequence[Column], given: InputColumns) -> Answers:
+def _auto(estimator: BaseAutoEnsemble, columns: Sequence[Column], given: InputColumns, _: Ask) -> Answers:
     """A blend of the main job."""
+    model = estimator.model_
     writer = AutoModelWriter(model, columns, given)
     scores = writer.scores()
     if not model.classifies:
@@ -153,3 +137,16 @@ def _not_exported(model: Any, owner: str) -> NotExportableError:
     name = type(model).__name__
     whose = f"{owner}: " if name == owner else f"{owner}: its member {name} cannot be exported. "
     return NotExportableError(f"{whose}what can be exported are {EXPORTED}. Save the model with save() and load it where it is needed.")
+
+
+DESCRIBED: tuple[tuple[type, Callable[[Any, Sequence[Column], InputColumns, Ask], Answers]], ...] = (
+    (BaseBoostedModel, boosted),
+    (BaseDecisionTree, decision_tree),
+    (BaseForestModel, forest),
+    (AdaBoostClassifier, adaboost_classifier),
+    (AdaBoostRegressor, adaboost_regressor),
+    (BaseVoting, voting),
+    (BaseBagging, bagging),
+    (BaseStacking, stacking),
+    (BaseAutoEnsemble, _auto),
+)

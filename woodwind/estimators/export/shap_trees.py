@@ -96,7 +96,7 @@ class ShapTree:
         stack.append(Branch(test, "left", left, at.share, known if missing == LEFT else there))
 
     def _write_categories(self, at: Branch, feature: int, left: int, stack: list[Branch]) -> None:
-        forest, node = self.forest, at.node
+        node = at.node
         possible = at.known.get(feature, range(UNSEEN, int(self.n_codes[feature])))
         runs: list[tuple[int, float, list[int]]] = []  # where a run of codes leads, the last of it as a threshold, and all of them
         for code in possible:

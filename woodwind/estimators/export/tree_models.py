@@ -72,19 +72,20 @@ def _start_scores(model: BaseBoostedModel, columns: Sequence[Column], given: Inp
     if classes is None:
         assert found.numbers is not None
         return to_score(loss.link, found.numbers, given.owner)
-    assert found.probabilities is not None and found.classes is not None
+    assert found.probabilities is not None
+    assert found.classes is not None
     number = {label: position for position, label in enumerate(np.asarray(classes).tolist())}
     share = at_positions(found.probabilities, [number[label] for label in found.classes.tolist()], len(number))
     share = clipped(share, SUREST, 1.0 - SUREST)
     return to_score(loss.link, take(share, [1]) if loss.width == 1 else share, given.owner)
 
 
-def decision_tree(model: BaseDecisionTree, columns: Sequence[Column], given: InputColumns) -> Answers:
+def decision_tree(model: BaseDecisionTree, columns: Sequence[Column], given: InputColumns, _: Ask) -> Answers:
     """A single tree."""
     return _by_probability(model, forest_scores(model.schema_, model.forest_, columns, given))
 
 
-def forest(model: BaseForestModel, columns: Sequence[Column], given: InputColumns) -> Answers:
+def forest(model: BaseForestModel, columns: Sequence[Column], given: InputColumns, _: Ask) -> Answers:
     """A random forest, or extra-trees."""
     compact = model._voting(model.compact_forest_)
     features = concat(features_of(model.schema_, columns, given))
@@ -155,7 +156,8 @@ def _adaptive_scores(model: Any, one: AdaptiveModel, columns: Sequence[Column], 
 
 def _vote(found: Answers, labels: NDArray[Any]) -> Operation:
     """One for the label that is predicted, else zero."""
-    assert found.label is not None and found.classes is not None
+    assert found.label is not None
+    assert found.classes is not None
     number = {label: position for position, label in enumerate(labels.tolist())}
     votes = one_hot(found.label, len(found.classes))
     return at_positions(votes, [number[label] for label in found.classes.tolist()], len(labels))

@@ -38,6 +38,9 @@ class Points(NamedTuple):
     count: Any  # int32[d + 1]
     at: Any  # float64[Q + 1, Q]: row m has m points between 0 and 1
     weight: Any  # float64[Q + 1, Q]: and how much each counts
+    # The column of a feature that every coalition has, and 1.0, or that none has, and 0.0; -1 for no such feature. What the values of the
+    # others differ by in these two games is twice their interaction with it.
+    held: Any = (-1, 0.0)
 
 
 class Desk(NamedTuple):
@@ -310,11 +313,8 @@ def give(share: float, ways: Any, n: Any, desk: Any, lanes: Any, stop: Any, out:
 
 
 @kernel
-def explain_lanes(x: Any, sizes: Any, trees: Any, walk: Any, paths: Any, points: Any, held: Any, desk: Any, out: Any) -> None:
+def explain_lanes(x: Any, sizes: Any, trees: Any, walk: Any, paths: Any, points: Any, desk: Any, out: Any) -> None:
     """Add the Shapley values of some rows in trees[0] to trees[1] of a forest.
-
-    held: a column whose feature all coalitions have, and 1.0, or none has, and 0.0; -1 for no such feature. The difference of the values
-    of the others in these two games is twice their interaction with it.
 
     x     (float64[C B]: the rows as columns of B lanes, uint8[C]: whether a column has missing values)
     sizes (rows, at most B; B; Q; outputs K)
@@ -329,7 +329,7 @@ def explain_lanes(x: Any, sizes: Any, trees: Any, walk: Any, paths: Any, points:
     one, two, width = np.uint64(1), np.uint64(2), np.uint64(value.shape[1])
     for tree in range(trees[0], trees[1]):
         size = np.uint64(points.count[distinct[tree]])
-        rule = (points.at[size], points.weight[size], held)
+        rule = (points.at[size], points.weight[size], points.held)
         output = np.uint64(max(roots[tree, 1], 0))
         for q in range(size):
             fill(above, q * lanes, n, 1.0)
@@ -340,7 +340,7 @@ def explain_lanes(x: Any, sizes: Any, trees: Any, walk: Any, paths: Any, points:
             at, child = np.uint64(depth), nodes[node + node] & np.uint64(CHILD_MASK)
             way[depth, 2] = done + 1
             if done == 0:
-                way[depth, 3] = enter(node, (at, place), (n, lanes, most, size), x, forest, some_paths, (rule[0], held), down)
+                way[depth, 3] = enter(node, (at, place), (n, lanes, most, size), x, forest, some_paths, (rule[0], points.held), down)
             if done < 2:
                 if column[child + np.uint64(done)] >= 0:
                     depth += 1

@@ -24,7 +24,8 @@ COLUMNWISE = {
 }  # fmt: skip
 # What a function of a whole row is called.
 ROW_WISE = {
-    "softmax": "ww_softmax", "sort": "ww_sort", "row_sum": "ww_sum", "row_max": "ww_largest", "row_min": "ww_smallest", "argmax": "ww_argmax",
+    "softmax": "ww_softmax", "sort": "ww_sort", "row_sum": "ww_sum", "row_max": "ww_largest", "row_min": "ww_smallest",
+    "argmax": "ww_argmax",
 }  # fmt: skip
 # Numbers on a line.
 ON_A_LINE = 12
@@ -157,7 +158,8 @@ class CWriter:
 
     def _columnwise(self, operation: Operation, inputs: list[str], out: str) -> None:
         formula = COLUMNWISE[operation.op]
-        parts = dict(zip("ABC", (f"{name}[{'i' if one.width > 1 else '0'}]" for name, one in zip(inputs, operation.inputs, strict=True))))
+        names = [f"{name}[{'i' if one.width > 1 else '0'}]" for name, one in zip(inputs, operation.inputs, strict=True)]
+        parts = dict(zip("ABC"[: len(names)], names, strict=True))
         text = "".join(parts.get(letter, letter) if letter in "ABC" else letter for letter in formula)
         self.lines.append(f"for (int i = 0; i < {operation.width}; i++) {out}[i] = {text};")
 
@@ -242,7 +244,14 @@ class CWriter:
         if linear is None:
             self.lines.append(f"ww_add(&{name}, {forest.n_trees}, {columns}, {inputs[0]}, {out});")
             return
-        kinds = (("first", "int64_t"), ("feature", "int32_t"), ("coefficient", "double"), ("constant", "double"), ("low", "double"), ("high", "double"))
+        kinds = (
+            ("first", "int64_t"),
+            ("feature", "int32_t"),
+            ("coefficient", "double"),
+            ("constant", "double"),
+            ("low", "double"),
+            ("high", "double"),
+        )
         parts = ", ".join(self.array(getattr(linear, part), kind) for part, kind in kinds)
         self.arrays.append(f"static const ww_linear l{out} = {{{parts}}};")
         self.lines.append(f"ww_add_linear(&{name}, &l{out}, {forest.n_trees}, {columns}, {inputs[0]}, {out});")

@@ -198,9 +198,9 @@ class OnnxWriter:
         return self.node("Div", raised, self.node("ReduceSum", raised, axis, keepdims=1))
 
     def _concat(self, operation: Operation, inputs: list[str]) -> str:
-        if self.graph.is_matrix and [one.op for one in operation.inputs] == ["number"] * len(self.graph.inputs):
-            if [one.data.position for one in operation.inputs] == list(range(len(self.graph.inputs))):
-                return self.whole
+        positions = [one.data.position if one.op == "number" else -1 for one in operation.inputs]
+        if self.graph.is_matrix and positions == list(range(len(self.graph.inputs))):
+            return self.whole
         rows = self._rows_like(operation, inputs)
         return self.node("Concat", *rows, axis=1)
 
@@ -210,10 +210,10 @@ class OnnxWriter:
         if len(varying) == len(inputs):
             return inputs
         like = varying[0] if varying else self._any_column()
-        zero = self.node("Mul", self.node("Cast", self.node("IsNaN", self._at(like, 0)), to=self.onnx.TensorProto.DOUBLE), self.array([0.0]))
-        return [
-            self.node("Add", zero, name) if one.op == "constant" else name for name, one in zip(inputs, operation.inputs, strict=True)
-        ]
+        zero = self.node(
+            "Mul", self.node("Cast", self.node("IsNaN", self._at(like, 0)), to=self.onnx.TensorProto.DOUBLE), self.array([0.0])
+        )
+        return [self.node("Add", zero, name) if one.op == "constant" else name for name, one in zip(inputs, operation.inputs, strict=True)]
 
     def _any_column(self) -> str:
         """Some column of numbers with as many rows as the table."""
@@ -312,7 +312,8 @@ class OnnxWriter:
             tree_roots=lists.roots, nodes_featureids=lists.feature, nodes_modes=self._tensor(lists.mode, np.uint8),
             nodes_splits=self._tensor(lists.threshold), nodes_missing_value_tracks_true=lists.missing_is_true,
             nodes_truenodeids=lists.ends[0], nodes_falsenodeids=lists.ends[1], nodes_trueleafs=lists.are_leaves[0],
-            nodes_falseleafs=lists.are_leaves[1], leaf_targetids=lists.leaf_target, leaf_weights=self._tensor(values[lists.leaf_node]), **more,
+            nodes_falseleafs=lists.are_leaves[1], leaf_targetids=lists.leaf_target,
+            leaf_weights=self._tensor(values[lists.leaf_node]), **more,
         )  # fmt: skip
 
     def _targets(self, trees: TreeSum, features: str, numbers: Sequence[int], values: NDArray[np.float64], first: bool = False) -> str:

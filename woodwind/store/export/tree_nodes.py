@@ -3,8 +3,8 @@
 A split of ours has three: left, right, and the node itself, where a row stops that has a category which training never saw there, or no
 value where training met none. So a test stands before such a split that leads to a leaf with the value of the node: `x <= infinity` holds
 for every number and for no missing one. What a row has shown on its way down is remembered, so that nothing is asked twice. Categories are
-positions of bits: 1 for those never seen, 2 for missing ones, and the code plus 3 for others; onnxruntime tells sets of numbers from 1 to 64
-by one look at a word, and larger ones by one comparison for each category.
+positions of bits: 1 for those never seen, 2 for missing ones, and the code plus 3 for others; onnxruntime tells sets of numbers from 1 to
+64 by one look at a word, and larger ones by one comparison for each category.
 """
 
 from dataclasses import dataclass, field
