@@ -1,10 +1,11 @@
 """Explanation: what each column of a table brings to the score of each row, to be read, added up and drawn."""
 
+import importlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,6 +99,32 @@ class Explanation:
         """The first rows as tables for a notebook, each column with a bar of what it brings."""
         return "".join(html_of_row(self, row) for row in range(min(len(self), MOST_SHOWN))) + (
             f"<p>and {len(self) - MOST_SHOWN:,} more rows</p>" if len(self) > MOST_SHOWN else ""
+        )
+
+    def to_shap(self) -> Any:
+        """The same as a shap.Explanation, for the pictures of the shap library, which must be installed.
+
+        Its `data` are numbers, and codes for categories; what the rows hold in words is its `display_data`.
+
+        Returns
+        -------
+        shap.Explanation
+            Of one score (n_rows, n_columns), of several (n_rows, n_columns, n_scores).
+        """
+        try:
+            shap = importlib.import_module("shap")
+        except ImportError as error:
+            raise ImportError("to_shap makes an object of the shap library, which is not installed: pip install shap.") from error
+        one = self.values.shape[2] == 1
+        base = np.tile(self.base, (len(self), 1))
+        cells = self.cells
+        return shap.Explanation(
+            values=self.values[:, :, 0] if one else self.values,
+            base_values=base[:, 0] if one else base,
+            data=None if cells is None else cells.first_features(),
+            display_data=None if cells is None else np.array([cells.row(row) for row in range(len(self))], object),
+            feature_names=list(self.names),
+            output_names=None if one else list(self.outputs),
         )
 
     def title(self, output: int) -> str:

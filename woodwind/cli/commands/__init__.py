@@ -4,6 +4,7 @@ Inside:
 
     evaluate     woodwind evaluate: how good a model is on rows whose target is known
     explain      woodwind explain: which columns made a prediction what it is
+    export       woodwind export: a model for other programs, as ONNX or as C
     fit          woodwind fit: from a table and a column to predict, to a model file, a leaderboard and a report
     inspect      woodwind inspect: what is in a model file
     leaderboard  woodwind leaderboard: how good the ensemble is, and each of its members

@@ -37,6 +37,11 @@ class Cells:
         is_category = feature.category or isinstance(self.schema.fields[column], StatisticsField)
         return None if is_category else np.asarray(feature.block(0, self.table.n_rows), np.float64)
 
+    def first_features(self) -> NDArray[np.float64]:
+        """The first feature of each input column, (n_rows, n_columns): numbers, and codes of categories."""
+        columns = [self.table.columns[position].block(0, self.table.n_rows) for position in self._first]
+        return np.column_stack(columns).astype(np.float64)
+
     @property
     def _first(self) -> list[int]:
         """The first feature of each input column: of a date, the moment itself."""

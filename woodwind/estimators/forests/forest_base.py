@@ -331,6 +331,9 @@ class BaseForestModel(SeveralTargetsMixin, BaseTreeModel):
         compact_forest = self._voting(self.compact_forest_)
         return *explain(compact_forest, table, self._threads), compact_forest.mean(table, self._threads)
 
+    def _explained_forest(self) -> Forest:
+        return self._voting(self.compact_forest_).forest()
+
     def predictor(self) -> Any:
         """A callable that predicts for one row or a block of rows with as little overhead as possible.
 
