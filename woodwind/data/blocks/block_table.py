@@ -97,6 +97,7 @@ class BlockTable:
     def _read(self, manifest: dict[str, Any]) -> None:
         """Take in what the manifest says, and prove that it can be so."""
         self.folders = [self.path / str(folder) for folder in manifest["folders"]]
+        self.token = str(manifest["token"])  # drawn anew whenever a table is written
         files = [StoredFile.from_dict(one, len(self.folders)) for one in manifest["files"]]
         self.blocks = [one for one in files if one.name.startswith("block-")]
         (self._rows_file,) = [one for one in files if one.name.startswith("rows-")]

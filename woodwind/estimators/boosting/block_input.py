@@ -8,18 +8,33 @@ from woodwind.estimators.base.category_statistics import statistics_columns
 from woodwind.estimators.boosting.encoded_table import EncodedTable
 from woodwind.estimators.boosting.init_scores import is_model
 from woodwind.estimators.boosting.plan import Values
+from woodwind.shards.cluster import as_cluster
+from woodwind.shards.cluster_shards import ClusterShards
 from woodwind.shards.disk_shards import DiskShards
 
 
 def opened_input(X: Any, y: Any, sample_weight: Any, groups: Any, values: Values, owner: str) -> tuple[Any, Any, Any, Any]:
     """The arguments of `fit`; of a table in blocks, the coded table and what stands beside it, where nothing else is given."""
     if not isinstance(X, BlockTable):
+        check_no_cluster(values, owner)
         return X, y, sample_weight, groups
     check_blocks(X, values, owner)
     y = X.target if y is None else y
     sample_weight = X.weight if sample_weight is None else sample_weight
     groups = X.groups if groups is None and "group" in X.roles else groups
-    return EncodedTable(X.schema, X.cuts, DiskShards(X)), y, sample_weight, groups
+    given = values.get("cluster")
+    shards = DiskShards(X) if given is None else ClusterShards(X, as_cluster(given, owner).transport)
+    return EncodedTable(X.schema, X.cuts, shards), y, sample_weight, groups
+
+
+def check_no_cluster(values: Values, owner: str) -> None:
+    """Refuse a cluster for a table that its workers cannot read."""
+    if values.get("cluster") is not None:
+        raise ParameterError(
+            f"{owner}: cluster is for a table in blocks, in a folder that all workers see. Write one with "
+            "woodwind.BlockTable.write(folder, source, target=...), which reads files, frames and iterators of frames a batch at a time; or "
+            "leave cluster out: a table that fits into memory is trained faster there."
+        )
 
 
 def check_blocks(X: BlockTable, values: Values, owner: str) -> None:
