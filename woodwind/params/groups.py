@@ -249,6 +249,19 @@ class StopParams:
 
 
 @knobs
+class ClusterParams:
+    """Where the work is done."""
+
+    cluster: Annotated[
+        Any,
+        spelled(
+            "None, a cluster of woodwind.connect or woodwind.local_cluster, a client of Dask or an address such as 'tcp://10.0.0.1:8786'"
+        ),
+        "Workers to train on, for a table in blocks in a folder that all of them see. The model is the same. None for this machine.",
+    ] = None
+
+
+@knobs
 class WorkParams:
     """How the work is done; nothing here but random_state changes the model."""
 

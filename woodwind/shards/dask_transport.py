@@ -103,8 +103,8 @@ class DaskTransport:
 
     async def _is_alive(self, worker: str, seconds: float) -> bool:
         try:
-            return await asyncio.wait_for(self.client.rpc(worker).woodwind_alive(), seconds) == "yes"
-        except Exception:  # whatever it is, it is no sign of life
+            return bool(await asyncio.wait_for(self.client.rpc(worker).woodwind_alive(), seconds) == "yes")
+        except Exception:  # noqa: BLE001  whatever it is, it is no sign of life
             return False
 
     async def _one(self, worker: str, call: Message) -> Message | None:
@@ -117,7 +117,7 @@ class DaskTransport:
                 try:
                     answer: Message = asked.result()
                     return answer
-                except (OSError, asyncio.TimeoutError, asyncio.CancelledError):  # Dask's errors of connections are OSErrors
+                except (OSError, asyncio.CancelledError):  # Dask's errors of connections are OSErrors
                     return None
                 except Exception as error:
                     if "woodwind_answer" in str(error):  # it is being started, and cannot answer yet

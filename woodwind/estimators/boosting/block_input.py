@@ -32,7 +32,7 @@ def check_no_cluster(values: Values, owner: str) -> None:
     if values.get("cluster") is not None:
         raise ParameterError(
             f"{owner}: cluster is for a table in blocks, in a folder that all workers see. Write one with "
-            "woodwind.BlockTable.write(folder, source, target=...), which reads files, frames and iterators of frames a batch at a time; or "
+            "woodwind.BlockTable.write(folder, source, target=...), which reads files and frames a batch at a time; or "
             "leave cluster out: a table that fits into memory is trained faster there."
         )
 
