@@ -10,6 +10,7 @@ import os
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
 from threading import RLock
 from typing import Any
 
@@ -20,7 +21,6 @@ from woodwind.base.errors import ClusterError
 from woodwind.data.blocks.block_table import BlockTable
 from woodwind.kernels.histogram.carried import carry
 from woodwind.shards.block_worker import BlockWorker
-from woodwind.shards.disk_shards import DiskShards
 from woodwind.shards.remote_rows import Message, unpacked_result
 from woodwind.shards.requests import ShardRequest, ShardResult, TreeRows
 from woodwind.shards.shards import Shards
@@ -54,9 +54,8 @@ class ClusterShards(Shards):
 
     def __init__(self, table: BlockTable, transport: Transport, taken: NDArray[np.int64] | None = None) -> None:
         self.table, self.transport, self.layout, self.has_unseen = table, transport, table.layout, False
-        own = DiskShards(table)
-        self._taken, self._block_ends = taken, own.ends
-        self.ends = own.ends if taken is None else np.searchsorted(taken, own.ends).tolist()
+        self._taken, self._block_ends = taken, [0, *accumulate(one.rows for one in table.blocks)]
+        self.ends = self._block_ends if taken is None else np.searchsorted(taken, self._block_ends).tolist()
         self._full = [block for block in range(len(table.blocks)) if self.ends[block] < self.ends[block + 1]]
         self._run = secrets.token_hex(8)
         self._owner: dict[int, str] = {}
@@ -175,7 +174,7 @@ class ClusterShards(Shards):
             return {**head, "blocks": blocks, "taken": taken}
         new = [block for block in blocks if block in again]
         rows = {str(block): self._rows_of(tree.rows, block) for block in new}
-        return {**head, "blocks": blocks, "rows": rows, "history": tree.history if new else []}
+        return {**head, "blocks": blocks, "rows": rows, "history": list(tree.history) if new else []}
 
     def _rows_of(self, rows: TreeRows, block: int) -> Message:
         """What belongs to the rows of a block before the first split, in as few bytes as possible."""

@@ -6,7 +6,7 @@ answer is which blocks are missing, and nothing has been done; the call then com
 and the worker repeats these. So a call may be lost, repeated, or answered by whoever is there, and all of that is harmless.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -57,10 +57,20 @@ class OpenTable:
     @classmethod
     def of(cls, folder: str, token: str) -> "OpenTable":
         """Open the table that the driver has; DataError where another one is there."""
+        if not Path(folder).is_dir():
+            raise DataError(f"there is no folder {folder!r} here. Write the blocks to a folder that all workers see under the same name.")
         table = BlockTable(folder)
         if table.token != token:
             raise DataError(f"BlockTable: another table has been written to {folder!r} since the training began. Train again.")
         return cls(table, table.layout, {}, set(), {})
+
+    def load(self, number: int) -> NDArray[np.uint8]:
+        """The codes of a block, (rows, stride), as they are on disk."""
+        stored = self.table.blocks[number]
+        room = aligned_rows(1, stored.size)[0]
+        codes = self.table.codes(number, read_stored(self.table.folders, stored, number not in self.checked, room))
+        self.checked.add(number)
+        return codes
 
     def block_workers(self, lanes: int, threads: int) -> list[BlockWorker]:
         """Memory of so many threads."""
@@ -74,8 +84,10 @@ class OpenTable:
 class RemoteRows:
     """A worker: `threads` work on its blocks, and up to `code_bytes` of their codes stay in memory."""
 
-    def __init__(self, threads: int = 1, code_bytes: int = CODE_BYTES) -> None:
-        self.threads, self._room = threads, code_bytes
+    def __init__(
+        self, threads: int = 1, code_bytes: int = CODE_BYTES, open_table: Callable[[str, str], OpenTable] = OpenTable.of
+    ) -> None:
+        self.threads, self._room, self._open_table = threads, code_bytes, open_table
         self._lock, self._codes_lock = Lock(), Lock()
         self._tables: dict[tuple[str, str], OpenTable] = {}
         self._trees: dict[tuple[str, int], dict[int, BlockOfTree]] = {}
@@ -120,11 +132,7 @@ class RemoteRows:
 
     def _open(self, folder: str, token: str) -> OpenTable:
         if (folder, token) not in self._tables:
-            if not Path(folder).is_dir():
-                raise DataError(
-                    f"there is no folder {folder!r} here. Write the blocks to a folder that all workers see under the same name."
-                )
-            self._tables = {(folder, token): OpenTable.of(folder, token)}  # the codes of another table leave memory
+            self._tables = {(folder, token): self._open_table(folder, token)}  # the codes of another table leave memory
         return self._tables[folder, token]
 
     def _codes(self, table: OpenTable, number: int) -> NDArray[np.uint8]:
@@ -132,11 +140,8 @@ class RemoteRows:
         found = table.codes.get(number)
         if found is not None:
             return found
-        stored = table.table.blocks[number]
-        room = aligned_rows(1, stored.size)[0]
-        codes = table.table.codes(number, read_stored(table.table.folders, stored, number not in table.checked, room))
+        codes = table.load(number)
         with self._codes_lock:
-            table.checked.add(number)
             if sum(one.nbytes for one in table.codes.values()) + codes.nbytes <= self._room:
                 table.codes[number] = codes
         return codes

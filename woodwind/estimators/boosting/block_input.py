@@ -11,6 +11,7 @@ from woodwind.estimators.boosting.plan import Values
 from woodwind.shards.cluster import as_cluster
 from woodwind.shards.cluster_shards import ClusterShards
 from woodwind.shards.disk_shards import DiskShards
+from woodwind.shards.shards import Shards
 
 
 def opened_input(X: Any, y: Any, sample_weight: Any, groups: Any, values: Values, owner: str) -> tuple[Any, Any, Any, Any]:
@@ -22,9 +23,13 @@ def opened_input(X: Any, y: Any, sample_weight: Any, groups: Any, values: Values
     y = X.target if y is None else y
     sample_weight = X.weight if sample_weight is None else sample_weight
     groups = X.groups if groups is None and "group" in X.roles else groups
+    return EncodedTable(X.schema, X.cuts, shards_of(X, values, owner)), y, sample_weight, groups
+
+
+def shards_of(X: BlockTable, values: Values, owner: str) -> Shards:
+    """The rows of a table in blocks: on the disk of this machine, or where the workers of a cluster read them."""
     given = values.get("cluster")
-    shards = DiskShards(X) if given is None else ClusterShards(X, as_cluster(given, owner).transport)
-    return EncodedTable(X.schema, X.cuts, shards), y, sample_weight, groups
+    return DiskShards(X) if given is None else ClusterShards(X, as_cluster(given, owner).transport)
 
 
 def check_no_cluster(values: Values, owner: str) -> None:
