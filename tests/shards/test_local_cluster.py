@@ -5,6 +5,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 
 import numpy as np
@@ -110,6 +111,24 @@ def test_a_worker_is_stopped_and_goes_on_later(cluster, blocks, known, tmp_path)
         os.kill(victim, signal.SIGCONT)
     assert time.monotonic() - began < 20
     assert saved(model.set_params(callbacks=None), tmp_path) == known
+
+
+def test_the_driver_is_killed_and_another_goes_on(cluster, blocks, known, tmp_path):
+    file = tmp_path / "rounds.ww"
+    program = textwrap.dedent(f"""
+        import os, signal, woodwind
+        from woodwind.ensemble.boosting import recorded_rounds
+        recorded_rounds.SECONDS = 0.0
+        kill = lambda step: step.number == 5 and os.kill(os.getpid(), signal.SIGKILL)
+        cluster = woodwind.connect({cluster.client.scheduler.address!r})
+        model = woodwind.GradientBoostingClassifier(cluster=cluster, callbacks=[kill], checkpoint={str(file)!r}, **{OPTIONS!r})
+        model.fit(woodwind.BlockTable({str(blocks.path)!r}))
+    """)
+    ended = subprocess.run([sys.executable, "-c", program], check=False, timeout=60)
+    assert ended.returncode == -signal.SIGKILL
+    assert file.exists()
+    model = woodwind.GradientBoostingClassifier(cluster=cluster, checkpoint=file, **OPTIONS).fit(blocks)
+    assert saved(model, tmp_path) == known
 
 
 def test_what_a_cluster_cannot_do_is_said(cluster, blocks, monkeypatch):

@@ -262,6 +262,18 @@ class ClusterParams:
 
 
 @knobs
+class CheckpointParams:
+    """What is left of the work when it is killed."""
+
+    checkpoint: Annotated[
+        Any,
+        spelled("None or the path of a file"),
+        "A file that finished rounds are written to, of a training on a table in blocks: after a kill the same fit goes on from there. It "
+        "is removed when the training has ended. None for none.",
+    ] = None
+
+
+@knobs
 class WorkParams:
     """How the work is done; nothing here but random_state changes the model."""
 

@@ -84,9 +84,7 @@ class OpenTable:
 class RemoteRows:
     """A worker: `threads` work on its blocks, and up to `code_bytes` of their codes stay in memory."""
 
-    def __init__(
-        self, threads: int = 1, code_bytes: int = CODE_BYTES, open_table: Callable[[str, str], OpenTable] = OpenTable.of
-    ) -> None:
+    def __init__(self, threads: int = 1, code_bytes: int = CODE_BYTES, open_table: Callable[[str, str], OpenTable] = OpenTable.of) -> None:
         self.threads, self._room, self._open_table = threads, code_bytes, open_table
         self._lock, self._codes_lock = Lock(), Lock()
         self._tables: dict[tuple[str, str], OpenTable] = {}

@@ -47,6 +47,7 @@ from woodwind.losses.several_targets import SeveralTargetsLoss
 from woodwind.params.groups import (
     BinParams,
     BoostParams,
+    CheckpointParams,
     ClassParams,
     ClusterParams,
     ConstraintParams,
@@ -68,6 +69,7 @@ class GradientBoostingClassifier(
     ConstraintParams,
     StopParams,
     ClusterParams,
+    CheckpointParams,
     RunParams,
     LikeLibraryMixin,
     BaseBoostedClassifier,
@@ -152,6 +154,7 @@ class GradientBoostingRegressor(
     ConstraintParams,
     StopParams,
     ClusterParams,
+    CheckpointParams,
     RunParams,
     LikeLibraryMixin,
     BaseGradientBoosting,

@@ -43,8 +43,8 @@ def _declared(kind: type, name: str, common: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-# Where a training is done is none of the model's: no file has it, and a file that says so is not believed.
-NOT_STORED = frozenset({"cluster"})
+# Where a training is done, and what it may write to, is none of the model's: no file has it, and a file that says so is not believed.
+NOT_STORED = frozenset({"cluster", "checkpoint"})
 
 
 class EstimatorPersister:
