@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 import woodwind
 from woodwind.base.errors import ClusterError, ParameterError
+from woodwind.shards.cluster import advice
 from woodwind.shards.remote_rows import RemoteRows
 
 pytest.importorskip("distributed")
@@ -131,6 +132,13 @@ def test_the_driver_is_killed_and_another_goes_on(cluster, blocks, known, tmp_pa
     assert saved(model, tmp_path) == known
 
 
+def test_a_data_frame_of_dask_becomes_blocks(blocks, known, tmp_path):
+    dask = pytest.importorskip("dask.dataframe")
+    parts = dask.from_pandas(frame(), npartitions=7)
+    made = woodwind.BlockTable.write(tmp_path / "cache", parts, target="y", block_bytes=8 * 450)
+    assert [one.crc for one in made.blocks] == [one.crc for one in blocks.blocks]
+
+
 def test_what_a_cluster_cannot_do_is_said(cluster, blocks, monkeypatch):
     table = frame(50)
     with pytest.raises(ParameterError, match=r"cluster is for a table in blocks.*BlockTable\.write"):
@@ -156,6 +164,15 @@ def test_a_block_that_is_damaged_or_absent_is_named_by_the_worker_that_reads_it(
 def test_a_folder_that_workers_do_not_see_is_named(tmp_path):
     call = {"kind": "ask", "folder": str(tmp_path / "nowhere"), "token": "abc"}
     assert "Write the blocks to a folder that all workers see" in RemoteRows().answer(call)["error"]
+
+
+def test_a_table_that_fits_into_memory_is_told_so(blocks, monkeypatch):
+    monkeypatch.setattr("woodwind.shards.cluster.free_memory", lambda: 1 << 30)
+    assert "4,000 x 6 takes about 0.1 MB while it is trained, and 1,074 MB are free here: this machine alone would be faster" in advice(
+        blocks, "X"
+    )
+    monkeypatch.setattr("woodwind.shards.cluster.free_memory", lambda: 1 << 17)
+    assert advice(blocks, "X") == ""
 
 
 def test_without_dask_the_error_says_what_to_install():

@@ -3,10 +3,12 @@
 import contextlib
 import importlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
 from woodwind.base.errors import ClusterError, ParameterError
+from woodwind.data.blocks.block_table import BlockTable
 from woodwind.shards.transport import Transport
 
 INSTALL = "Dask is not installed. Install it with: pip install woodwind[dask]"
@@ -40,6 +42,7 @@ class Cluster:
             raise ParameterError(f"Cluster: timeout must be a number of seconds above 0, but it is {timeout!r}.")
         self.client, self.timeout = client, float(timeout)
         self._transport: Transport | None = None
+        self.has_advised = False  # whether somebody was told that a table fits into memory
         self._local: Any = None  # a cluster that was started here, and ends with this
 
     @property
@@ -135,7 +138,7 @@ def local_cluster(workers: int = 2, *, threads: int = 1, timeout: float = TIMEOU
             raise ParameterError(f"local_cluster: {name} must be an integer from 1 on, but it is {value!r}.")
     quiet = 50  # what Dask logs of workers that die is no news to whoever asked for it
     local = dask.LocalCluster(
-        n_workers=workers, threads_per_worker=threads, processes=True, dashboard_address=None, worker_dashboard_address=None,
+        n_workers=workers, threads_per_worker=threads, processes=True, dashboard_address="127.0.0.1:0", worker_dashboard_address=None,
         silence_logs=quiet, memory_limit=0,
     )  # fmt: skip
     try:
@@ -164,3 +167,26 @@ def as_cluster(given: Any, owner: str) -> Cluster:
         f"{owner}: cluster must be what woodwind.connect or woodwind.local_cluster gives, a client of Dask or an address such as "
         f"'tcp://10.0.0.1:8786', but it is a {type(given).__name__}."
     )
+
+
+ROW_BYTES = 28  # of a row beside its codes while boosting is trained: score, statistics, leaf, target
+
+
+def advice(table: BlockTable, owner: str) -> str:
+    """A sentence for whoever would be faster without a cluster; nothing where the table would not fit into half of the free memory."""
+    needed, free = table.n_rows * (table.layout.by_row.shape[1] + ROW_BYTES), free_memory()
+    if free is None or 2 * needed > free:
+        return ""
+    return (
+        f"{owner}: {table.n_rows:,} x {table.n_features} takes about {max(needed / 1e6, 0.1):,.1f} MB while it is trained, and "
+        f"{free / 1e6:,.0f} MB are free here: this machine alone would be faster. Leave cluster out.\n"
+    )
+
+
+def free_memory() -> int | None:
+    """Bytes that this machine has to spare; None where it does not say."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    return None

@@ -33,7 +33,8 @@ path : folder, or several
     Where to write: a folder that is new or empty. Of several, on several disks, each has a part of the blocks.
 source : path, pattern, list of these, dataset of Arrow, frame, or iterator of frames
     Text files such as CSV, Parquet or Arrow files; a folder of Parquet files; a pyarrow dataset; a frame of pandas, polars or
-    Arrow; an iterator of frames, or a function that gives one. Rows of an iterator are set aside in the folder while they are read.
+    Arrow; a data frame of Dask, a partition at a time; an iterator of frames, or a function that gives one. Rows of an iterator or of
+    partitions are set aside in the folder while they are read.
 target : name of a column
     What is to be predicted.
 weight, group : names of columns, default=None

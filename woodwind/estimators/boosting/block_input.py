@@ -3,12 +3,13 @@
 from typing import Any
 
 from woodwind.base.errors import ParameterError
+from woodwind.base.notice import write_error_stream
 from woodwind.data.blocks.block_table import BlockTable
 from woodwind.estimators.base.category_statistics import statistics_columns
 from woodwind.estimators.boosting.encoded_table import EncodedTable
 from woodwind.estimators.boosting.init_scores import is_model
 from woodwind.estimators.boosting.plan import Values
-from woodwind.shards.cluster import as_cluster
+from woodwind.shards.cluster import advice, as_cluster
 from woodwind.shards.cluster_shards import ClusterShards
 from woodwind.shards.disk_shards import DiskShards
 from woodwind.shards.shards import Shards
@@ -29,7 +30,14 @@ def opened_input(X: Any, y: Any, sample_weight: Any, groups: Any, values: Values
 def shards_of(X: BlockTable, values: Values, owner: str) -> Shards:
     """The rows of a table in blocks: on the disk of this machine, or where the workers of a cluster read them."""
     given = values.get("cluster")
-    return DiskShards(X) if given is None else ClusterShards(X, as_cluster(given, owner).transport)
+    if given is None:
+        return DiskShards(X)
+    cluster = as_cluster(given, owner)
+    shards = ClusterShards(X, cluster.transport)
+    if not cluster.has_advised:
+        write_error_stream(advice(X, owner))
+        cluster.has_advised = True
+    return shards
 
 
 def check_no_cluster(values: Values, owner: str) -> None:
