@@ -8,8 +8,8 @@ import pytest
 
 from laws.test_same_bits import CASES, target
 from reference.boosted import boosted
-from shards.fake_cluster import FakeTransport, blocks_of, divided
-from woodwind.base.errors import ClusterError
+from shards.fake_cluster import ChaosTransport, FakeTransport, blocks_of, divided
+from woodwind.base.errors import ClusterError, ParameterError
 from woodwind.ensemble.boosting.boost_plan import BoostPlan
 from woodwind.losses.classification import LogLoss
 from woodwind.shards.cluster_shards import ClusterShards, size_of
@@ -223,3 +223,51 @@ def test_a_fault_of_a_worker_is_told():
 
     with pytest.raises(ClusterError, match="worker 0 reports: No such file"):
         boosted(x, y, PLAN, 1, divided=failing)
+
+
+def voting(codes, workers, blocks, seed=None, kept=None):
+    """Shards whose features are voted for."""
+    table, opened = blocks_of(codes, np.linspace(0, codes.n_rows, blocks + 1).astype(int).tolist())
+    transport = FakeTransport(workers, opened) if seed is None else ChaosTransport(workers, opened, seed)
+    made = ClusterShards(table, transport, votes=True)
+    if kept is not None:
+        kept.append(made)
+    return made
+
+
+@pytest.mark.parametrize("case", ["log loss", "categories", "level by level", "large nodes", "bootstrap", "weights", "noise, drawn"])
+def test_of_few_features_all_are_voted_for(case):
+    x, plan, given = BINNED[case]
+    y = target(plan.loss, x)
+    known = boosted(x, y, plan, 2, **given).forest.digest()
+    assert boosted(x, y, plan, 2, **given, divided=partial(voting, workers=2, blocks=20)).forest.digest() == known
+
+
+@pytest.mark.parametrize("growth", ["best_first", "level"])
+def test_voted_trees_do_not_depend_on_workers_and_take_fewer_bytes(growth):
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(2500, 200))
+    y = (x[:, 0] + x[:, 100] * x[:, 150] > 0).astype(np.float64)
+    plan, kept = replace(PLAN, tree=TreeSettings(min_rows=5, max_leaves=12, growth=growth)), []
+    known = boosted(x, y, plan, 2, divided=partial(voting, workers=1, blocks=20, kept=kept)).forest
+    assert {0, 100, 150} <= set(known.feature[known.feature >= 0].tolist())
+    for workers in (2, 3):
+        assert boosted(x, y, plan, 2, divided=partial(voting, workers=workers, blocks=20)).forest.digest() == known.digest()
+    for seed in range(10):
+        assert boosted(x, y, plan, 2, divided=partial(voting, workers=3, blocks=20, seed=seed)).forest.digest() == known.digest(), seed
+    table, opened = [], []
+
+    def all_summed(codes):
+        table.append(blocks_of(codes, np.linspace(0, len(x), 21).astype(int).tolist()))
+        opened.append(ClusterShards(table[0][0], FakeTransport(1, table[0][1])))
+        return opened[0]
+
+    boosted(x, y, plan, 2, divided=all_summed)
+    assert kept[0].traffic["bytes from workers"] < 0.5 * opened[0].traffic["bytes from workers"]
+
+
+def test_what_voters_do_not_know_is_refused():
+    for name in ("symmetric", "classes together"):
+        x, plan, given = BINNED[name]
+        with pytest.raises(ParameterError, match="parallelism='voting'"):
+            boosted(x, target(plan.loss, x), plan, 1, **given, divided=partial(voting, workers=1, blocks=2))

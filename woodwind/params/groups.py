@@ -259,6 +259,11 @@ class ClusterParams:
         ),
         "Workers to train on, for a table in blocks in a folder that all of them see. The model is the same. None for this machine.",
     ] = None
+    parallelism: Annotated[
+        Literal["data", "voting"],
+        "With a cluster: 'data' sums histograms of all columns, and the model is that of one machine; 'voting', for wide tables, sums "
+        "those of 40 columns for which parts of the rows vote (PV-tree), and the model is the same for any number of workers.",
+    ] = "data"
 
 
 @knobs

@@ -13,4 +13,5 @@ Inside:
     shard_grower   The driver: grows one tree after another over any shards, bit for bit as the engine in memory
     shards         The seam: where the rows are
     transport      How calls come to workers and answers back: what `ClusterShards` asks of an engine
+    voting_growth  Trees whose features are voted for: histograms of a few features go over the wire, not of all
 """

@@ -10,6 +10,7 @@ import os
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from threading import RLock
 from typing import Any
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from woodwind.base.errors import ClusterError
 from woodwind.data.blocks.block_table import BlockTable
 from woodwind.kernels.histogram.carried import carry
+from woodwind.kernels.histogram.shards import COARSE
 from woodwind.shards.block_worker import BlockWorker
 from woodwind.shards.remote_rows import Message, unpacked_result
 from woodwind.shards.requests import ShardRequest, ShardResult, TreeRows
@@ -28,6 +30,8 @@ from woodwind.shards.transport import Transport
 from woodwind.tree.grown_tree import ValuedTree
 from woodwind.tree.workspace import ListedCodes
 
+VOTERS = 16  # parts of a table that vote for features
+VOTED = 40  # features that are summed, where they are voted for; each voter names half as many
 MOST_LOSSES = 20  # of workers with the same block in one step, before the block is taken to be what they died of
 
 
@@ -52,13 +56,20 @@ class GrowingTree:
 class ClusterShards(Shards):
     """The blocks of a `BlockTable` in a folder that all workers see; `taken` are the rows that are trained on, ascending, None for all."""
 
-    def __init__(self, table: BlockTable, transport: Transport, taken: NDArray[np.int64] | None = None) -> None:
+    def __init__(self, table: BlockTable, transport: Transport, taken: NDArray[np.int64] | None = None, votes: bool = False) -> None:
+        self.has_votes = votes
         self.table, self.transport, self.layout, self.has_unseen = table, transport, table.layout, False
         self._taken, self._block_ends = taken, [0, *accumulate(one.rows for one in table.blocks)]
         self.ends = self._block_ends if taken is None else np.searchsorted(taken, self._block_ends).tolist()
         self._full = [block for block in range(len(table.blocks)) if self.ends[block] < self.ends[block + 1]]
+        # What one worker has as a whole: a block, or all blocks of a voter.
+        voters = min(len(self._full), VOTERS) if votes else len(self._full)
+        self._unit = {block: k * voters // len(self._full) for k, block in enumerate(self._full)}
+        self._sizes: Counter[int] = Counter()
+        for block, unit in self._unit.items():
+            self._sizes[unit] += int(self.ends[block + 1] - self.ends[block])
         self._run = secrets.token_hex(8)
-        self._owner: dict[int, str] = {}
+        self._owner: dict[int, str] = {}  # by unit
         self._trees: dict[int, GrowingTree] = {}
         self._n_trees = 0
         self._cells = int(ListedCodes(self.layout, None).starts[-1])
@@ -69,7 +80,7 @@ class ClusterShards(Shards):
         """Some of the rows, ascending, each as often as it is named."""
         if len(rows) == 0 or bool((rows[1:] < rows[:-1]).any()) or rows[0] < 0 or rows[-1] >= self.n_rows:
             raise IndexError(f"there are {self.n_rows} rows, and some were asked for that are not there, or not in order")
-        return ClusterShards(self.table, self.transport, rows if self._taken is None else self._taken[rows])
+        return ClusterShards(self.table, self.transport, rows if self._taken is None else self._taken[rows], self.has_votes)
 
     def blocks(self, ahead: int) -> Iterator[tuple[int, Callable[[], NDArray[np.uint8]]]]:
         """Blocks are read by workers."""
@@ -95,6 +106,49 @@ class ClusterShards(Shards):
                 tree.history.append(splits)
             assert total is not None  # there are rows
             return total
+
+    def ask_voted(self, request: ShardRequest, groups: NDArray[np.int32], rows: TreeRows) -> ShardResult:
+        """As `ask`, of the features that most voters would split by; sums of one group have the same. Others have one cell."""
+        assert request.sums is not None
+        with self._lock:
+            tree = self._tree(rows)
+            splits = None if request.splits is None else [np.asarray(part) for part in request.splits]
+            body: Message = {"splits": splits, "sums": [request.sums.slot_of, request.sums.forms], "groups": groups, "top": VOTED // 2}
+            counted: dict[str, Any] = {"left": np.zeros(request.n_splits, np.int64), "met": np.zeros((request.n_splits, 32), np.uint8)}
+            votes: NDArray[np.int64] = np.zeros((int(groups.max()) + 1, self.n_features), np.int64)
+            for answer in self._answers(tree, {"kind": "vote", **body}):
+                votes += answer["votes"]
+                counted["left"] += answer["left"]
+                counted["met"] |= answer["met"]
+            features = np.sort(np.argsort(-votes, axis=1, kind="stable")[:, :VOTED], axis=1).astype(np.int32)
+            total: ShardResult | None = None
+            for answer in self._answers(tree, {"kind": "voted", **body, "features": features}):
+                found = unpacked_result(self._spread({**counted, **answer}, features[groups]), request, self._cells, 0)
+                if total is None:
+                    total = replace(found, left=counted["left"])
+                else:
+                    total.add(replace(found, left=np.zeros_like(found.left)))
+            if splits is not None:
+                tree.history.append(splits)
+            assert total is not None
+            return total
+
+    def _spread(self, answer: Message, features: NDArray[np.int32]) -> Message:
+        """Sums of a few features as sums of all: whatever is not among them has all of its rows in the first cell."""
+        width = self._cells // self.n_features
+        out = dict(answer)
+        forms = answer["forms"]
+        for name, planes in (("packed", 1), ("wide", 2)):
+            if name not in answer:
+                continue
+            chosen = features[np.flatnonzero((forms == COARSE) == (name == "wide"))]
+            given = np.asarray(answer[name]).reshape(len(chosen), planes, features.shape[1], width)
+            full = np.zeros((len(chosen), planes, self.n_features, width), np.int64)
+            full[..., 0] = given[:, :, 0].sum(axis=-1, dtype=np.int64)[..., None]
+            for k, some in enumerate(chosen):
+                full[k][:, some] = given[k]
+            out[name] = full.reshape(len(chosen), planes * self._cells)
+        return out
 
     def finish(self, rows: TreeRows, leaf_of: NDArray[np.int32]) -> None:
         """A tree has grown: the leaves of its rows come back."""
@@ -174,7 +228,8 @@ class ClusterShards(Shards):
             return {**head, "blocks": blocks, "taken": taken}
         new = [block for block in blocks if block in again]
         rows = {str(block): self._rows_of(tree.rows, block) for block in new}
-        return {**head, "blocks": blocks, "rows": rows, "history": list(tree.history) if new else []}
+        units = [self._unit[block] for block in blocks]
+        return {**head, "blocks": blocks, "units": units, "rows": rows, "history": list(tree.history) if new else []}
 
     def _rows_of(self, rows: TreeRows, block: int) -> Message:
         """What belongs to the rows of a block before the first split, in as few bytes as possible."""
@@ -208,8 +263,7 @@ class ClusterShards(Shards):
     def _lose(self, worker: str, blocks: Sequence[int], losses: Counter[int]) -> None:
         """A worker is gone or silent: its blocks are nobody's."""
         self.traffic["workers lost"] += 1
-        for block in [block for block, owner in self._owner.items() if owner == worker]:
-            del self._owner[block]
+        self._owner = {unit: owner for unit, owner in self._owner.items() if owner != worker}
         losses.update(blocks)
         worst = max(blocks, key=lambda block: losses[block])
         if losses[worst] >= MOST_LOSSES:
@@ -227,20 +281,18 @@ class ClusterShards(Shards):
         if not there:
             raise ClusterError("no worker of the cluster is left, and none came back in time. Start workers, and train again.")
         load = dict.fromkeys(sorted(there), 0.0)
-        for block, owner in self._owner.items():
+        for unit, owner in self._owner.items():
             if owner in load:
-                load[owner] += self._size(block) / max(there[owner], 1)
+                load[owner] += self._sizes[unit] / max(there[owner], 1)
         found: dict[str, list[int]] = {}
         for block in sorted(blocks):
-            owner = self._owner.get(block, "")
+            unit = self._unit[block]
+            owner = self._owner.get(unit, "")
             if owner not in load:
-                owner = self._owner[block] = min(load, key=lambda name: load[name])
-                load[owner] += self._size(block) / max(there[owner], 1)
+                owner = self._owner[unit] = min(load, key=lambda name: load[name])
+                load[owner] += self._sizes[unit] / max(there[owner], 1)
             found.setdefault(owner, []).append(block)
         return found
-
-    def _size(self, block: int) -> int:
-        return int(self.ends[block + 1] - self.ends[block])
 
     def _balance(self) -> None:
         """Before a tree begins: whoever came lately gets a share of the blocks, from those who have most."""
@@ -248,14 +300,14 @@ class ClusterShards(Shards):
         if not there or not self._owner or set(self._owner.values()) >= set(there):
             return
         total = sum(there.values())
-        wanted = {worker: sum(map(self._size, self._full)) * threads / total for worker, threads in there.items()}
+        wanted = {worker: self.n_rows * threads / total for worker, threads in there.items()}
         load: Counter[str] = Counter()
-        for block in list(self._owner):
-            owner = self._owner[block]
-            if owner not in there or load[owner] + self._size(block) > max(wanted[owner], self._size(block)) * 1.1:
-                del self._owner[block]
+        for unit, owner in list(self._owner.items()):
+            size = self._sizes[unit]
+            if owner not in there or load[owner] + size > max(wanted[owner], size) * 1.1:
+                del self._owner[unit]
             else:
-                load[owner] += self._size(block)
+                load[owner] += size
 
 
 def plain(value: Any) -> Any:

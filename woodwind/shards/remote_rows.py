@@ -24,6 +24,7 @@ from woodwind.data.blocks.block_table import BlockTable
 from woodwind.kernels.histogram.carried import uncarry
 from woodwind.kernels.histogram.layout import Rule
 from woodwind.kernels.histogram.shards import COARSE, Splits, apply_splits
+from woodwind.kernels.histogram.voting import add_votes
 from woodwind.shards.block_worker import BlockWorker
 from woodwind.shards.requests import ShardRequest, ShardResult, SumRequest, TreeRows
 from woodwind.tree.histogram_grower import walk_codes
@@ -90,6 +91,7 @@ class RemoteRows:
         self._tables: dict[tuple[str, str], OpenTable] = {}
         self._trees: dict[tuple[str, int], dict[int, BlockOfTree]] = {}
         self._last: tuple[tuple[Any, ...], Message] | None = None
+        self._sums: tuple[tuple[Any, ...], ShardResult, int] | None = None  # of all features, while some of them are voted for
 
     def answer(self, call: Message) -> Message:
         """Answer a call; one at a time. What is wrong with the data is an answer too: `error`."""
@@ -105,16 +107,19 @@ class RemoteRows:
         table = self._open(call["folder"], call["token"])
         if call["kind"] == "walk":
             return self._walk(table, call)
-        key = (call["run"], call["tree"], call["number"], *call["blocks"])
+        key = (call["run"], call["tree"], call["number"], call["kind"], *call["blocks"])
         if self._last is not None and self._last[0] == key:
             return self._last[1]
         tree = self._trees.setdefault((call["run"], call["tree"]), {})
+        if call["kind"] == "voted" and self._sums is not None and self._sums[0] == key:
+            return selected(self._sums[1], request_of(call), call, self._sums[2])
         missing = [block for block in call["blocks"] if str(block) not in call["rows"] and not is_current(tree.get(block), call)]
         if missing:
             return {"missing": missing}
         try:
             self._rebuild(table, tree, call)
-            found = self._leaves(tree, call) if call["kind"] == "leaves" else self._ask(table, tree, call)
+            work = {"leaves": self._leaves, "ask": self._ask, "vote": self._vote, "voted": self._voted}[call["kind"]]
+            found = work(table, tree, call)
         except BaseException:
             self._trees.pop((call["run"], call["tree"]), None)  # splits may have been applied to some blocks
             raise
@@ -202,7 +207,44 @@ class RemoteRows:
                 state.applied += 1
         return packed_result(first, request)
 
-    def _leaves(self, tree: dict[int, BlockOfTree], call: Message) -> Message:
+    def _vote(self, table: OpenTable, tree: dict[int, BlockOfTree], call: Message) -> Message:
+        """Apply splits, and vote for the features that sums are wanted of: each unit of blocks has a voice."""
+        request = request_of(call)
+        assert request.sums is not None
+        groups, rule = np.array(call["groups"]), Rule(*call["rule"])
+        units: dict[int, list[int]] = {}
+        for block, unit in zip(call["blocks"], call["units"], strict=True):
+            units.setdefault(unit, []).append(block)
+        (worker,) = table.block_workers(0, 1)
+        votes: NDArray[np.int64] = np.zeros((int(groups.max()) + 1, table.layout.n_features), np.int64)
+        total: ShardResult | None = None
+        for blocks in units.values():
+            worker.begin(request)
+            for block in blocks:
+                codes, taken = self._codes(table, block), tree[block].taken
+                worker.block(codes if taken is None else np.take(codes, taken, axis=0), tree[block].rows)
+            found = worker.result()
+            wide = found.wide if len(found.wide) else found.packed
+            add_votes(found.packed, wide, request.sums.forms, groups, table.layout.is_category, rule, call["top"], votes)
+            if total is None:
+                total = found
+            else:
+                total.add(found)
+        if request.splits is not None:
+            for block in call["blocks"]:
+                tree[block].applied += 1
+        assert total is not None  # there are blocks
+        key = (call["run"], call["tree"], call["number"], "voted", *call["blocks"])
+        self._sums = key, total, table.layout.n_features
+        return {"left": total.left, "met": np.packbits(total.met, axis=1), "votes": votes}
+
+    def _voted(self, table: OpenTable, tree: dict[int, BlockOfTree], call: Message) -> Message:
+        """The sums of features that were voted for, by a worker that has not voted itself."""
+        self._vote(table, tree, call)
+        assert self._sums is not None
+        return selected(self._sums[1], request_of(call), call, self._sums[2])
+
+    def _leaves(self, _table: OpenTable, tree: dict[int, BlockOfTree], call: Message) -> Message:
         """The leaf of every row of each block, by its number among the leaves; rows that are not in the tree have any."""
         leaf_of = np.array(call["leaf_of"])
         return {"leaves": {str(block): leaf_of[np.maximum(tree[block].rows.places, 0)] for block in call["blocks"]}}
@@ -263,6 +305,25 @@ def packed_result(result: ShardResult, request: ShardRequest) -> Message:
         wide = result.wide if coarse.all() else result.wide[coarse]
         small = wide.size == 0 or (int(wide.max()) < 1 << 31 and int(wide.min()) >= -(1 << 31))
         found["wide"] = wide.astype(np.int32) if small else wide
+    return found
+
+
+def selected(result: ShardResult, request: ShardRequest, call: Message, n_features: int) -> Message:
+    """The sums of some features of each group."""
+    assert request.sums is not None
+    forms, features = request.sums.forms, np.array(call["features"])[np.array(call["groups"])]
+    found: Message = {"forms": forms}
+    for name, planes, chosen in (("packed", 1, np.flatnonzero(forms != COARSE)), ("wide", 2, np.flatnonzero(forms == COARSE))):
+        if len(chosen) == 0 and name == "wide":
+            continue
+        table = (result.wide if name == "wide" else result.packed).reshape(len(forms), planes, n_features, -1)
+        some = (
+            np.stack([table[slot][:, features[slot]] for slot in chosen])
+            if len(chosen)
+            else np.zeros((0, planes, features.shape[1], table.shape[3]), np.int64)
+        )
+        small = name == "wide" and int(some.max()) < 1 << 31 and int(some.min()) >= -(1 << 31)
+        found[name] = some.astype(np.int32) if small else some
     return found
 
 

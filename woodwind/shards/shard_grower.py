@@ -67,6 +67,8 @@ PASS_BYTES = 128 << 20  # sums of all threads of a pass: wide tables are summed 
 class ShardGrower(HistogramGrower):
     """A `HistogramGrower` whose rows are in shards."""
 
+    growth_kind: "type[ShardGrowth]"
+
     def __init__(  # the memory is another one, and so nothing is left to the base class
         self,
         shards: Shards,
@@ -214,7 +216,7 @@ class ShardGrower(HistogramGrower):
         rule = self._rule(scales, tree_key, constant_hessian)
         self._draw_features(tree_key)
         begin_call(self._space["control"])
-        growth = ShardGrowth(self, self._rows_of(rows, rule, tree_key), n_rows, threads or self.threads)
+        growth = self.growth_kind(self, self._rows_of(rows, rule, tree_key), n_rows, threads or self.threads)
         growth.run()
         self._finish_rows(growth, rows)
         self._spent = not self._lent and self.outputs == 1
@@ -380,3 +382,6 @@ class ShardGrowth:
     def _ask(self, request: ShardRequest) -> ShardResult:
         """Ask all rows, on all threads."""
         return self._grower.shards.ask(request, self.rows, self._grower._workers[: self._threads])
+
+
+ShardGrower.growth_kind = ShardGrowth

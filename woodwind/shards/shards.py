@@ -27,6 +27,7 @@ class Shards:
 
     layout: Codes
     has_unseen: bool
+    has_votes = False  # whether features are voted for
     ends: Sequence[int]  # (blocks + 1,) which rows each block has
 
     @property

@@ -30,10 +30,13 @@ def opened_input(X: Any, y: Any, sample_weight: Any, groups: Any, values: Values
 def shards_of(X: BlockTable, values: Values, owner: str) -> Shards:
     """The rows of a table in blocks: on the disk of this machine, or where the workers of a cluster read them."""
     given = values.get("cluster")
+    votes = values.get("parallelism") == "voting"
     if given is None:
+        if votes:
+            raise ParameterError(f"{owner}: parallelism='voting' is for a cluster. Give cluster, or set parallelism='data'.")
         return DiskShards(X)
     cluster = as_cluster(given, owner)
-    shards = ClusterShards(X, cluster.transport)
+    shards = ClusterShards(X, cluster.transport, votes=votes)
     if not cluster.has_advised:
         write_error_stream(advice(X, owner))
         cluster.has_advised = True
