@@ -95,27 +95,13 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     for name, checkpoint in zip(targets, checkpoints, strict=True):
         without = [*ignored, *(other for other in targets if other != name)]
         roles = split_roles(table, name, task=task, drop_missing_target=drop_missing_target, ignore=without, **named)
-        values = check(model := KINDS.get(roles.target.task, AutoEnsembleClassifier)(**model_options | checkpoint))
-        truth = Target(roles.target.y, np.array(roles.target.classes) if roles.target.classes else None)
-        with _naming(name if len(targets) > 1 else ""):
-            check_for_target(values, truth, query is not None, model._owner)
-        jobs.append(_TargetJob(name, model, values, roles, truth))
+        jobs.append(_TargetJob.of(name, roles, model_options | checkpoint, len(targets) > 1))
     split = {role: str(name) for role, name in (("time", time_column), ("group", group), ("query", query)) if name is not None}
-    columns = _affordable(jobs[0].roles.X, jobs[0].values, clock)
-    if len(jobs) == 1:
-        jobs[0].train(clock, split, columns, known)
-        only: Fitted = jobs[0].model
-        return only
-    for number, job in enumerate(jobs):
-        words = f"Target {job.target!r}, {number + 1} of {len(jobs)}."
-        job.model._warn(Message(seconds=clock.spent, words=words), job.values)
-        job.train_beside(clock, len(jobs) - number, split, columns, known)
-        if job.clock_stopped and number + 1 < len(jobs):
-            raise JobError(f"The job was ended after {number + 1} of {len(jobs)} targets: a model needs all of them.")
-    if isinstance(model_options.get("checkpoint"), Checkpoint):
+    found = _trained(jobs, clock, split, known)
+    if len(jobs) > 1 and isinstance(model_options.get("checkpoint"), Checkpoint):
         for one in checkpoints:
             one["checkpoint"].remove()
-    return SeveralTargetsEnsemble([job.model for job in jobs])
+    return found
 
 
 @dataclass(eq=False)
@@ -128,6 +114,15 @@ class _TargetJob:
     roles: Roles
     truth: Target
     clock_stopped: bool = False
+
+    @classmethod
+    def of(cls, target: str, roles: Roles, options: dict[str, Any], several: bool) -> "_TargetJob":
+        """What is asked of a target, checked."""
+        values = check(model := KINDS.get(roles.target.task, AutoEnsembleClassifier)(**options))
+        truth = Target(roles.target.y, np.array(roles.target.classes) if roles.target.classes else None)
+        with _naming(target if several else ""):
+            check_for_target(values, truth, roles.queries is not None, model._owner)
+        return cls(target, model, values, roles, truth)
 
     def train(self, clock: Clock, split: dict[str, str], columns: "_Columns", known: WrittenSchema | None) -> None:
         """Train the ensemble of this target."""
@@ -156,6 +151,22 @@ class _TargetJob:
         self.values = self.values | {"listener": told}
         self.train(own, split, columns, known)
         self.clock_stopped = own.stopped
+
+
+def _trained(jobs: list[_TargetJob], clock: Clock, split: dict[str, str], known: WrittenSchema | None) -> Fitted | SeveralTargetsEnsemble:
+    """The ensemble of the target; of several, one for each, one after another."""
+    columns = _affordable(jobs[0].roles.X, jobs[0].values, clock)
+    if len(jobs) == 1:
+        jobs[0].train(clock, split, columns, known)
+        only: Fitted = jobs[0].model
+        return only
+    for number, job in enumerate(jobs):
+        words = f"Target {job.target!r}, {number + 1} of {len(jobs)}."
+        job.model._warn(Message(seconds=clock.spent, words=words), job.values)
+        job.train_beside(clock, len(jobs) - number, split, columns, known)
+        if job.clock_stopped and number + 1 < len(jobs):
+            raise JobError(f"The job was ended after {number + 1} of {len(jobs)} targets: a model needs all of them.")
+    return SeveralTargetsEnsemble([job.model for job in jobs])
 
 
 def _roles_of(known: WrittenSchema | None, given: dict[str, str | None]) -> tuple[str | None, ...]:
