@@ -20,7 +20,7 @@ from woodwind.auto.portfolio import FAMILIES
 from woodwind.base.atomic import shortened
 from woodwind.base.errors import JobError
 from woodwind.base.file_endings import MODEL
-from woodwind.cli.command import BAD_DATA, FINE, INTERRUPTED, UNEXPECTED, WITHOUT_MODEL, WRONG_CALL, command, wrong
+from woodwind.cli.command import BAD_DATA, FINE, INTERRUPTED, UNEXPECTED, WITHOUT_MODEL, WRONG_CALL, WrongCall, command, wrong
 from woodwind.cli.console import plain, say, show, show_json, size_of
 from woodwind.cli.declared_options import declared_option
 from woodwind.cli.events_output import Listener, write_json_event, write_lines_of_events, write_warnings

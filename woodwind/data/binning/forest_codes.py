@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.mapped import MappedRoom
 from woodwind.base.pool import run_ranges, side_by_side
-from woodwind.data.binning.ranks import Ranking, Ranks, rank_column
+from woodwind.data.binning.ranks import Ranking, rank_column
 from woodwind.data.tables.table import Column, Table
 from woodwind.kernels.forest.layout import COARSE_MISSING, LINE, MISSING_CODE
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from woodwind.base.pool import LEAST_WORK, side_by_side
 from woodwind.base.random_streams import key
-from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranking, Ranks
 from woodwind.data.binning.sparse_codes import SparseCodes

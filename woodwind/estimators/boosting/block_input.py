@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError
+from woodwind.base.notice import write_error_stream
 from woodwind.data.binning.codes import width_for
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.blocks.block_columns import table_of_blocks
-from woodwind.base.notice import write_error_stream
 from woodwind.data.blocks.block_table import BlockTable
 from woodwind.data.tables.fields import StatisticsField
 from woodwind.estimators.base.category_statistics import KnownTarget, StatisticsTable, has_statistics, statistics_columns, with_statistics
@@ -17,10 +17,10 @@ from woodwind.estimators.boosting.encoded_table import EncodedTable
 from woodwind.estimators.boosting.init_scores import is_model
 from woodwind.estimators.boosting.plan import Values
 from woodwind.estimators.boosting.warm_start import WarmStartState
-from woodwind.shards.overlaid_shards import OverlaidShards
 from woodwind.shards.cluster import advice, as_cluster
 from woodwind.shards.cluster_shards import ClusterShards
 from woodwind.shards.disk_shards import DiskShards
+from woodwind.shards.overlaid_shards import OverlaidShards
 from woodwind.shards.shards import Shards
 
 
