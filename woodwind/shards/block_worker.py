@@ -95,6 +95,7 @@ class BlockWorker:
             lanes = self._lane_rows
             fill_lanes(rows.statistics, None, rows.lane_shift, 0, len(rows.places), lanes)
         self._space.put("lanes", lanes)
+        self._space.put("lane_list", lanes.reshape(-1))
 
     def result(self) -> ShardResult:
         """What the blocks of this pass have given."""
