@@ -72,16 +72,17 @@ def drawn(table: str, n: int, noise: float, seed: int) -> Points:
 
 def ensemble(method: str, depth: int, learning_rate: float | None, rounds: int) -> Any:
     """An ensemble that is not trained yet."""
+    rate = 1.0 if learning_rate is None else learning_rate
     if method == "boosting":
         return GradientBoostingClassifier(
-            n_estimators=rounds, max_depth=depth, max_leaf_nodes=None, learning_rate=learning_rate, min_samples_leaf=1,
+            n_estimators=rounds, max_depth=depth, max_leaf_nodes=None, learning_rate=rate, min_samples_leaf=1,
             early_stopping=False, subsample=1.0, random_state=0, n_jobs=1,
         )  # fmt: skip
     if method == "forest":
         return RandomForestClassifier(n_estimators=rounds, max_depth=depth, max_features=1, random_state=0, n_jobs=1)
     tree = DecisionTreeClassifier(max_depth=depth, random_state=0)
     if method == "adaboost":
-        return AdaBoostClassifier(tree, n_estimators=rounds, learning_rate=learning_rate, random_state=0)
+        return AdaBoostClassifier(tree, n_estimators=rounds, learning_rate=rate, random_state=0)
     return BaggingClassifier(tree, n_estimators=rounds, random_state=0, n_jobs=1)
 
 
@@ -123,9 +124,8 @@ def run(table: str, noise: float, method: str, depth: int, learning_rate: float 
     cut = [SIDE * SIDE, SIDE * SIDE + N_TRAIN]
     shown = [np.split(stages[number - 1], cut) for number in rounds]
     sign, edges = 2 * train.y - 1, np.linspace(-1.0, 1.0, BINS + 1)
-    errors = np.array(
-        [[np.mean((stage[cut[0] : cut[1]] > 0.5) != train.y), np.mean((stage[cut[1] :] > 0.5) != test.y)] for stage in stages]
-    )
+    parts = [(stage[cut[0] : cut[1]], stage[cut[1] :]) for stage in stages]
+    errors = np.array([[np.mean((own > 0.5) != train.y), np.mean((new > 0.5) != test.y)] for own, new in parts])
     return Run(
         table, noise, method, depth, learning_rate,
         grids=np.stack([np.rint(on_grid * LEVELS).astype(np.uint8).reshape(SIDE, SIDE) for on_grid, _, _ in shown]),
