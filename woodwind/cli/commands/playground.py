@@ -20,7 +20,7 @@ EXAMPLES = ("woodwind playground -o playground.html",)
 @click.option("-o", "--output", type=click.Path(path_type=Path), default="playground.html", show_default=True, help="The page to write.")
 @force_option("a file that is not a page of Woodwind")
 def run(output: Path, force: bool) -> None:
-    """Write a page to play with.
+    """Write a page on which ensembles build their decision surface.
 
     Bagging, a random forest, AdaBoost and gradient boosting are trained on tables of two features, with several depths, learning rates and
     shares of noise. The page shows what each predicts after every round, its error and its margins. It needs no network.
