@@ -32,7 +32,7 @@ ROUNDS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22, 30, 40, 60)
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
+class LabelledPoints:
     """Rows of two features and their classes, 0 and 1."""
 
     X: Floats  # (n, 2)
@@ -54,7 +54,7 @@ class Run:
     margins: Integers  # (rounds shown, BINS) training rows by margin
 
 
-def drawn(table: str, n: int, noise: float, seed: int) -> Points:
+def drawn(table: str, n: int, noise: float, seed: int) -> LabelledPoints:
     """Rows of a table; the labels of such a share of them are turned round."""
     draw = np.random.default_rng([seed, TABLES.index(table)])
     if table == "moons":
@@ -67,7 +67,7 @@ def drawn(table: str, n: int, noise: float, seed: int) -> Points:
         far = np.hypot(X[:, 0], X[:, 1]) if table == "rings" else np.abs((X[:, 0] + X[:, 1]) / 2.0)
         y = ((far > 0.35) & (far < 0.8)).astype(np.int64) if table == "rings" else (np.floor(far * 4.0) % 2).astype(np.int64)
     turned = draw.random(n) < noise
-    return Points(np.clip(X, -REACH, REACH), np.where(turned, 1 - y, y))
+    return LabelledPoints(np.clip(X, -REACH, REACH), np.where(turned, 1 - y, y))
 
 
 def ensemble(method: str, depth: int, learning_rate: float | None, rounds: int) -> Any:
