@@ -30,6 +30,7 @@ COMMANDS = {
     "explain": ("woodwind.cli.commands.explain", "Say which columns made a prediction what it is."),
     "serve": ("woodwind.cli.commands.serve", "Answer requests for predictions over HTTP."),
     "export": ("woodwind.cli.commands.export", "Write a model for other programs, as ONNX or as C."),
+    "playground": ("woodwind.cli.commands.playground", "Write a page on which ensembles build their decision surface."),
     "inspect": ("woodwind.cli.commands.inspect", "Show what is in a model file."),
     "warm": ("woodwind.cli.commands.warm", "Compile all that is compiled, so that nobody waits later."),
     "version": ("woodwind.cli.commands.version", "Show the versions of Woodwind and of what it stands on."),

@@ -8,6 +8,7 @@ Inside:
     fit          woodwind fit: from a table and a column to predict, to a model file, a leaderboard and a report
     inspect      woodwind inspect: what is in a model file
     leaderboard  woodwind leaderboard: how good the ensemble is, and each of its members
+    playground   woodwind playground: one page on which ensembles build their decision surface, round by round
     predict      woodwind predict: what a model predicts for the rows of a table
     report       woodwind report: the page about a model
     serve        woodwind serve: predictions of models over HTTP, until it is ended

@@ -14,7 +14,7 @@ from woodwind.cli.options import Duration, WholeNumber, threads_option
 EXAMPLES = (
     "woodwind serve model.ww",
     "woodwind serve loans=model.ww prices=other.ww --port 9000",
-    'curl -H "Content-Type: application/json" -d \'{"age": 41, "plan": "basic"}\' http://127.0.0.1:8000/predict',
+    "woodwind serve model.ww --host 0.0.0.0 --max-rows 1000 --timeout 10s",
 )
 
 
