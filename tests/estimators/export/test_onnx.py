@@ -127,7 +127,7 @@ def test_what_cannot_be_exported_is_refused_by_name() -> None:
     X = np.random.default_rng(0).normal(size=(60, 2))
     y = X[:, 0] > 0
     near = ww.DynamicSelectionClassifier({"a": ww.DecisionTreeClassifier(), "b": ww.RandomForestClassifier(n_estimators=3)})
-    with pytest.raises(NotExportableError, match=r"DynamicSelectionClassifier: what can be exported are"):
+    with pytest.raises(NotExportableError, match=r"DynamicSelectionClassifier cannot be exported. What can be exported are"):
         near.fit(X, y).to_onnx()
     votes = ww.BaggingClassifier(n_estimators=3, voting="hard", random_state=0).fit(X, y)
     with pytest.raises(NotExportableError, match="voting='soft'"):
