@@ -10,7 +10,13 @@ import pytest
 
 import woodwind as ww
 from reference.exported_models import expected, is_exact, random_case
+from reference.stored_models import stored_models
+from woodwind.auto.export import AutoModelWriter
+from woodwind.auto.model import AutoModel
 from woodwind.base.errors import NotExportableError, ParameterError
+from woodwind.store.export.columns import table_inputs
+from woodwind.store.export.graph import Graph, InputColumns, Output
+from woodwind.store.export.onnx_writer import to_onnx
 
 onnx = pytest.importorskip("onnx")
 ort = pytest.importorskip("onnxruntime")
@@ -127,7 +133,7 @@ def test_what_cannot_be_exported_is_refused_by_name() -> None:
     X = np.random.default_rng(0).normal(size=(60, 2))
     y = X[:, 0] > 0
     near = ww.DynamicSelectionClassifier({"a": ww.DecisionTreeClassifier(), "b": ww.RandomForestClassifier(n_estimators=3)})
-    with pytest.raises(NotExportableError, match=r"DynamicSelectionClassifier: what can be exported are"):
+    with pytest.raises(NotExportableError, match=r"DynamicSelectionClassifier cannot be exported. What can be exported are"):
         near.fit(X, y).to_onnx()
     votes = ww.BaggingClassifier(n_estimators=3, voting="hard", random_state=0).fit(X, y)
     with pytest.raises(NotExportableError, match="voting='soft'"):
@@ -147,3 +153,60 @@ def test_without_the_library_the_error_says_how_to_get_it(monkeypatch: pytest.Mo
     monkeypatch.setattr(importlib, "import_module", missing)
     with pytest.raises(ImportError, match=r"pip install 'woodwind\[onnx\]'"):
         model.to_onnx()
+
+
+# Sorts of models that are refused anyway, and take long to train.
+LEFT_OUT = (
+    "distribution",
+    "dynamic",
+    "conformal",
+    "mixture",
+    "combination",
+    "averaging",
+    "main job, t",
+    "main job, n",
+    "main job, r",
+    "not ",
+)
+
+
+def test_every_stored_model_predicts_the_same_or_is_refused() -> None:
+    refused = []
+    for name, (model, X) in stored_models(pd.DataFrame, lambda name: not name.startswith(LEFT_OUT)).items():
+        table = pd.DataFrame(X) if isinstance(X, dict) else X
+        if isinstance(model, AutoModel):
+            _compare_blend(model, table)
+            continue
+        try:
+            found = run(model, table)
+        except NotExportableError:
+            refused.append(name)
+            continue
+        wanted = {} if isinstance(getattr(model, "classes_", None), list) else expected(model, table)
+        for output, values in wanted.items():
+            if output == "label":
+                assert (found[output] == values).all(), name
+            elif output != "raw_score":
+                np.testing.assert_allclose(found[output], values, rtol=1e-13, atol=1e-13, err_msg=name)
+    assert {"LogitBoost", "bagging of neighbours"} <= set(refused)
+
+
+def _compare_blend(model: AutoModel, table: Any) -> None:
+    """A model of the main job without an estimator around it: trees, means, encodings, linear members, nets, neighbours."""
+    columns = InputColumns(model.schema.header, "AutoModel")
+    scores = AutoModelWriter(model, range(model.schema.n_inputs), columns).scores()
+    graph = Graph(columns, (Output("scores", scores),), {"model": "AutoModel"})
+    session = ort.InferenceSession(to_onnx(graph).SerializeToString(), providers=["CPUExecutionProvider"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wanted = model.scores(table)
+    np.testing.assert_allclose(session.run(None, table_inputs(graph, table, np.float64))[0], wanted, rtol=1e-12, atol=1e-12)
+
+
+def test_a_column_that_held_nothing_and_a_target_of_one_class() -> None:
+    X = pd.DataFrame({"a": np.arange(40.0), "b": np.full(40, np.nan)}).astype({"b": object})
+    y = np.column_stack([np.repeat("only", 40), np.where(X["a"] > 20, "x", "y")])
+    model = ww.GradientBoostingClassifier(n_estimators=2, random_state=0).fit(X, y)
+    found = run(model, X)
+    assert found[f"label_{model.target_names_[0]}"].tolist() == ["only"] * 40
+    assert found[f"probabilities_{model.target_names_[0]}"].tolist() == [[1.0]] * 40

@@ -26,10 +26,11 @@ from woodwind.estimators.adaptive.adaboost import AdaBoostClassifier
 from woodwind.estimators.adaptive.adaboost_regressor import AdaBoostRegressor
 from woodwind.estimators.auto.auto_ensemble import BaseAutoEnsemble
 from woodwind.estimators.bagging.bagging import BaseBagging
+from woodwind.estimators.base.matrix import TableToMatrix
 from woodwind.estimators.boosting.boosted_model import BaseBoostedModel
 from woodwind.estimators.boosting.distribution_boosting import BaseDistributionBoosting
 from woodwind.estimators.export.answers import Answers, Ask
-from woodwind.estimators.export.ensembles import bagging, linear_model, logistic_blender, number_blender, stacking, voting
+from woodwind.estimators.export.ensembles import bagging, linear_model, logistic_blender, number_blender, separated, stacking, voting
 from woodwind.estimators.export.tree_models import adaboost_classifier, adaboost_regressor, boosted, decision_tree, forest
 from woodwind.estimators.forests.decision_tree import BaseDecisionTree
 from woodwind.estimators.forests.forest_base import BaseForestModel
@@ -37,8 +38,8 @@ from woodwind.estimators.pools.voting import BaseVoting
 from woodwind.estimators.stacking.blenders import LogisticBlender, NonNegativeBlender
 from woodwind.estimators.stacking.stacking_base import BaseStacking
 from woodwind.store.export.c_writer import to_c
-from woodwind.store.export.columns import table_inputs
-from woodwind.store.export.graph import Column, Graph, InputColumns, Operation, concat, each, take
+from woodwind.store.export.columns import matrix_of, table_inputs
+from woodwind.store.export.graph import Column, Graph, InputColumns, Operation, concat, each
 from woodwind.store.export.onnx_writer import to_onnx
 
 LINEAR = (LogisticRegression, LogisticRegressionCV, LinearRegression, Ridge, RidgeCV, Lasso, LassoCV, ElasticNet, ElasticNetCV)
@@ -113,30 +114,39 @@ def _auto(estimator: BaseAutoEnsemble, columns: Sequence[Column], given: InputCo
 
 
 def _of_numbers(model: Any, columns: Sequence[Column], given: InputColumns) -> Answers:
-    """Blenders, and what scikit-learn makes of columns of numbers."""
-    operations = [column if isinstance(column, Operation) else given.number(column) for column in columns]
+    """Blenders, pipelines, and what scikit-learn makes of columns of numbers."""
+    if isinstance(model, Pipeline):
+        table = columns
+        for _, step in model.steps[:-1]:
+            table = separated(_stepped(step, table, given))
+        return answers_of(model.steps[-1][1], table, given)
+    if not isinstance(model, (LogisticBlender, NonNegativeBlender, *LINEAR)):
+        raise _not_exported(model, given.owner)
+    operations = _numbers(columns, given)
     if isinstance(model, LogisticBlender):
         return logistic_blender(model, operations)
-    if isinstance(model, NonNegativeBlender):
-        return number_blender(model, operations)
-    if isinstance(model, LINEAR):
-        return linear_model(model, concat(operations))
-    if isinstance(model, Pipeline):
-        table = concat(operations)
-        for _, step in model.steps[:-1]:
-            if not isinstance(step, StandardScaler):
-                raise _not_exported(step, given.owner)
-            table = table if step.mean_ is None else each("sub", table, step.mean_)
-            table = table if step.scale_ is None else each("div", table, step.scale_)
-        parts: list[Column] = [take(table, [column]) for column in range(table.width)]
-        return answers_of(model.steps[-1][1], parts, given)
-    raise _not_exported(model, given.owner)
+    return number_blender(model, operations) if isinstance(model, NonNegativeBlender) else linear_model(model, concat(operations))
+
+
+def _numbers(columns: Sequence[Column], given: InputColumns) -> list[Operation]:
+    return [column if isinstance(column, Operation) else given.number(column) for column in columns]
+
+
+def _stepped(step: Any, columns: Sequence[Column], given: InputColumns) -> Operation:
+    """What a step of a pipeline makes of a table."""
+    if isinstance(step, TableToMatrix):
+        return matrix_of(step.form_, columns, given)
+    if not isinstance(step, StandardScaler):
+        raise _not_exported(step, given.owner)
+    table = concat(_numbers(columns, given))
+    table = table if step.mean_ is None else each("sub", table, step.mean_)
+    return table if step.scale_ is None else each("div", table, step.scale_)
 
 
 def _not_exported(model: Any, owner: str) -> NotExportableError:
     name = type(model).__name__
-    whose = f"{owner}: " if name == owner else f"{owner}: its member {name} cannot be exported. "
-    return NotExportableError(f"{whose}what can be exported are {EXPORTED}. Save the model with save() and load it where it is needed.")
+    whose = f"{owner} cannot be exported." if name == owner else f"{owner}: its member {name} cannot be exported."
+    return NotExportableError(f"{whose} What can be exported are {EXPORTED}. Save the model with save() and load it where it is needed.")
 
 
 DESCRIBED: tuple[tuple[type, Callable[[Any, Sequence[Column], InputColumns, Ask], Answers]], ...] = (

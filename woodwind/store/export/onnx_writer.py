@@ -60,6 +60,7 @@ class OnnxWriter:
         self.constants: list[Any] = []
         self.known: dict[Any, str] = {}
         self.names: dict[int, str] = {}  # of the results of operations
+        self.fixed: set[int] = set()  # operations on constants alone, whose results have one row for all
         self.keys = graph.keys()
 
     # Names and nodes.
@@ -96,6 +97,8 @@ class OnnxWriter:
                 inputs.append(helper.make_tensor_value_info(one.name, proto.STRING if is_text else number, [None, 1]))
         for operation in self.graph.operations():
             self.names[id(operation)] = self._write(operation)
+            if operation.op not in ("number", "category") and all(id(one) in self.fixed for one in operation.inputs):
+                self.fixed.add(id(operation))
         outputs = [self._output(output) for output in self.graph.outputs]
         body = helper.make_graph(self.nodes, "woodwind", inputs, outputs, self.constants)
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
@@ -108,7 +111,7 @@ class OnnxWriter:
 
     def _output(self, output: Output) -> Any:
         helper, proto = self.onnx.helper, self.onnx.TensorProto
-        found = self.names[id(output.operation)]
+        found = self._for_all_rows(output.operation)
         if output.labels is None:
             kind = proto.DOUBLE if self.dtype == np.float64 else proto.FLOAT
             self.nodes.append(helper.make_node("Cast", [found], [output.name], to=kind))
@@ -201,19 +204,17 @@ class OnnxWriter:
         positions = [one.data.position if one.op == "number" else -1 for one in operation.inputs]
         if self.graph.is_matrix and positions == list(range(len(self.graph.inputs))):
             return self.whole
-        rows = self._rows_like(operation, inputs)
-        return self.node("Concat", *rows, axis=1)
+        if all(id(one) in self.fixed for one in operation.inputs):
+            return self.node("Concat", *inputs, axis=1)
+        return self.node("Concat", *map(self._for_all_rows, operation.inputs), axis=1)
 
-    def _rows_like(self, operation: Operation, inputs: list[str]) -> list[str]:
-        """The inputs with constants repeated for all rows, since Concat repeats nothing."""
-        varying = [name for name, one in zip(inputs, operation.inputs, strict=True) if one.op != "constant"]
-        if len(varying) == len(inputs):
-            return inputs
-        like = varying[0] if varying else self._any_column()
-        zero = self.node(
-            "Mul", self.node("Cast", self.node("IsNaN", self._at(like, 0)), to=self.onnx.TensorProto.DOUBLE), self.array([0.0])
-        )
-        return [self.node("Add", zero, name) if one.op == "constant" else name for name, one in zip(inputs, operation.inputs, strict=True)]
+    def _for_all_rows(self, operation: Operation) -> str:
+        """A result that is the same for all rows, repeated for each of them."""
+        name = self.names[id(operation)]
+        if id(operation) not in self.fixed:
+            return name
+        gaps = self.node("Cast", self.node("IsNaN", self._at(self._any_column(), 0)), to=self.onnx.TensorProto.DOUBLE)
+        return self.node("Add", self.node("Mul", gaps, self.array([0.0])), name)
 
     def _any_column(self) -> str:
         """Some column of numbers with as many rows as the table."""
@@ -229,7 +230,9 @@ class OnnxWriter:
         return self.node("Gather", inputs[0], self.array(operation.data, np.int64), axis=1)
 
     def _matmul(self, operation: Operation, inputs: list[str]) -> str:
-        return self.node("MatMul", inputs[0], self.array(operation.data))
+        """onnxruntime would join a factor before or behind a product with it, as a number of single precision: so something is between."""
+        endless = self.array([-np.inf])
+        return self.node("Max", self.node("MatMul", self.node("Max", inputs[0], endless), self.array(operation.data)), endless)
 
     def _argmax(self, _: Operation, inputs: list[str]) -> str:
         return self.node("Cast", self.node("ArgMax", inputs[0], axis=1, keepdims=1), to=self.onnx.TensorProto.DOUBLE)
