@@ -14,7 +14,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 comma := ,
 
 SHELL := /bin/sh
-.PHONY: help demo test test-plain test-checked lint check compare bench figures docs clean
+.PHONY: help demo test test-plain test-checked lint check compare bench figures docs wheel test-wheel constraints clean
 
 help:
 	@echo "make demo      a minute with a real table: an ensemble, its leaderboard, its report, predictions and why"
@@ -25,6 +25,9 @@ help:
 	@echo "make bench     speed against other libraries (installs them)"
 	@echo "make docs      the documentation site, in docs/_build/html (installs Sphinx)"
 	@echo "make figures   how much there is to read: files, lines, what a row crosses, names"
+	@echo "make wheel     build the wheel and the source archive into dist"
+	@echo "make test-wheel   make wheel, then try it in an empty environment outside of the checkout"
+	@echo "make constraints  write the versions that the server tests with, from this environment"
 	@echo "make clean     remove the environment and what the tools left"
 
 $(VENV)/made:
@@ -111,6 +114,21 @@ docs: $(DOCS)
 
 figures: $(STAMP)
 	@$(BIN)/python tools/figures.py
+
+wheel: $(STAMP)
+	@rm -f dist/woodwind-*.whl dist/woodwind-*.tar.gz
+	@$(BIN)/python -m build --outdir dist . > /dev/null
+	@ls -l dist
+
+# PYTHONS="python3.12 python3.13" tries other interpreters.
+PYTHONS ?=
+test-wheel: wheel
+	@$(BIN)/python tools/try_wheel.py dist/woodwind-*.whl $(PYTHONS:%=--python %) $(ARGS)
+
+constraints: $(STAMP)
+	@(echo "# Versions that the server tests with; \`make constraints\` in a fresh environment writes them anew."; \
+	  $(BIN)/python -m pip freeze --exclude-editable --exclude woodwind) > packaging/constraints.new
+	@mv packaging/constraints.new packaging/constraints.txt
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist demo docs/_build

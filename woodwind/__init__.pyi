@@ -49,6 +49,12 @@ from woodwind.estimators.boosting.translate import translate as translate
 from woodwind.estimators.diagnostics.diversity_tools import bias_variance as bias_variance, measure_diversity as measure_diversity
 from woodwind.estimators.conformal.conformal_classifier import ConformalClassifier as ConformalClassifier
 from woodwind.estimators.conformal.conformal_regressor import ConformalRegressor as ConformalRegressor
+from woodwind.estimators.imported.libraries import (
+    from_catboost as from_catboost,
+    from_lightgbm as from_lightgbm,
+    from_xgboost as from_xgboost,
+)
+from woodwind.estimators.imported.sklearn_trees import from_sklearn as from_sklearn
 from woodwind.estimators.dynamic.dynamic_selection import (
     DynamicSelectionClassifier as DynamicSelectionClassifier,
     DynamicSelectionRegressor as DynamicSelectionRegressor,

@@ -40,7 +40,10 @@ class LineMember:
         return cls(np.linalg.solve(ones.T @ ones + np.eye(ones.shape[1]), ones.T @ goal))
 
     def scores(self, view, threads=1):
-        return np.column_stack([view.matrix, np.ones(view.n_rows)]) @ self.coef
+        return self.scores_of(view.matrix)
+
+    def scores_of(self, matrix, threads=1):
+        return np.column_stack([matrix, np.ones(len(matrix))]) @ self.coef
 
 
 def table_of(n=400, seed=0):

@@ -221,7 +221,8 @@ def test_a_background_is_kept_in_facts_and_a_damaged_one_is_not_believed():
     d = model.form.width
     kept = Background.of(model.facts, d)
     assert kept.rows.shape == (MOST_ROWS, d)
-    for broken in (None, 3, {}, {"mean": [0.0], "rows": [[0.0]]}, {"mean": [float("nan")] * d, "rows": kept.rows.tolist()}):
+    mean, rows = kept.mean.tolist(), kept.rows.tolist()
+    for broken in (None, 3, {}, {"mean": [0.0], "rows": [[0.0]]}, {"mean": [float("nan")] * d, "rows": rows}, {"mean": mean, "rows": 0.3}):
         nothing = Background.of({NAME: broken}, d)
         assert not nothing.mean.any()
         assert nothing.rows.shape == (1, d)

@@ -212,6 +212,6 @@ def test_the_report_shows_what_was_measured(task):
         warnings.simplefilter("error")
         text = page(facts)
     assert 'id="intervals"' in text
-    assert "How sure it is" in text
+    assert "Prediction intervals" in text
     assert ("Mean width" in text) == (task == "regression")
     assert sum(one["count"] for one in found["classes" if task != "regression" else "deciles"]) == 240

@@ -56,6 +56,23 @@ def shapley(forest: Any, row: Sequence[float]) -> Floats:
     return out
 
 
+def interactions(forest: Any, row: Sequence[float]) -> Floats:
+    """The Shapley interaction values (F, F, n_outputs): half of the mean gain of two features' joining beyond that of each, over all
+    orders in which the two join together; on the diagonal what is left of the Shapley values."""
+    count = forest.n_features
+    known = {s: forest_worth(forest, row, s) for size in range(count + 1) for s in map(frozenset, combinations(range(count), size))}
+    out = np.zeros((count, count, forest.n_outputs))
+    for coalition, value in known.items():
+        for one, other in combinations(sorted(set(range(count)) - coalition), 2):
+            orders = factorial(len(coalition)) * factorial(count - len(coalition) - 2) / factorial(count - 1)
+            both = known[coalition | {one, other}] - known[coalition | {one}] - known[coalition | {other}] + value
+            out[one, other] += 0.5 * orders * both
+            out[other, one] += 0.5 * orders * both
+    place = np.arange(count)
+    out[place, place] = shapley(forest, row) - out.sum(axis=1)
+    return out
+
+
 def explained(forest: Any, rows: NDArray[Any]) -> Floats:
     """The same for many rows (n, F, n_outputs)."""
     return np.array([shapley(forest, row.tolist()) for row in rows]).reshape(len(rows), forest.n_features, forest.n_outputs)

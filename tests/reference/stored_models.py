@@ -1,8 +1,11 @@
 """Small trained models that hold, between them, everything of which a model file can be made."""
 
+import json
+import re
 import warnings
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,6 +49,7 @@ from woodwind.losses.ranking import RANKING
 Frame = Callable[[dict[str, Any]], Any]  # makes a table of columns, such as pandas.DataFrame
 
 ROWS, ASKED = 120, 12
+FOREIGN = Path(__file__).parent.parent / "store" / "foreign"
 FEW: dict[str, Any] = {"n_estimators": 4, "random_state": 0}
 
 
@@ -118,6 +122,8 @@ def stored_models(frame: Frame, wanted: Callable[[str], bool] = lambda _: True) 
         makers[name] = partial(several, model, given)
     for name, make in of_wholes().items():
         makers[name] = partial(whole, make, given)
+    for name, read in of_other_libraries().items():
+        makers[name] = partial(taken_over, read)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return {name: make() for name, make in makers.items() if wanted(name)}
@@ -334,6 +340,28 @@ def of_wholes() -> dict[str, Callable[[Given], Any]]:
         "main job, by hand": by_hand,
         "main job, levels as numbers": encoded,
     }
+
+
+def of_other_libraries() -> dict[str, Callable[[], Any]]:
+    """Models that were read from files of other libraries."""
+    # To LightGBM, zero is a missing value in all splits by numbers.
+    zeros = partial(
+        re.sub, r"(?m)^decision_type=.*$", lambda line: re.sub(r"\b(2|8|10)\b", lambda bits: str(int(bits[0]) & 3 | 4), line[0])
+    )
+    return {
+        "taken over, categories": lambda: woodwind.from_xgboost(FOREIGN / "xgboost.json"),
+        "taken over, hashes": lambda: woodwind.from_catboost(FOREIGN / "catboost.json"),
+        "taken over, zeros": lambda: woodwind.from_lightgbm(zeros((FOREIGN / "lightgbm.txt").read_text()).encode()),
+    }
+
+
+def taken_over(read: Callable[[], Any]) -> Stored:
+    """One of them, and rows of its columns."""
+    model = read().set_params(n_jobs=1)
+    rows = json.loads((FOREIGN / "answers.json").read_text())["rows"]
+    columns: dict[str, Any] = {name: np.array([row[name] for row in rows], object if name == "colour" else float) for name in rows[0]}
+    columns["colour"][0] = "violet"
+    return Stored(model, columns)
 
 
 def not_fitted(given: Given) -> Any:

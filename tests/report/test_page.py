@@ -65,7 +65,7 @@ def test_every_section_is_there_and_in_the_table_of_contents(task):
     read = Reader(page(facts_of(task)))
     ids = [attrs["id"] for tag, attrs in read.tags if tag == "section"]
     assert ids == [section.id for section in SECTIONS]
-    links = [attrs["href"] for tag, attrs in read.tags if tag == "a" and attrs.get("class") != "skip"]
+    links = [attrs["href"] for tag, attrs in read.tags if tag == "a" and attrs.get("class") not in ("skip", "csv")]
     assert links == [f"#{one}" for one in ids]
     assert "undefined" not in read.text.lower()
     assert "None" not in read.text
@@ -141,7 +141,7 @@ def test_nothing_is_loaded_from_anywhere(task):
     for tag, attrs in Reader(text).tags:
         assert "src" not in attrs, tag
         assert "style" not in attrs, tag  # the policy would not allow it
-        assert attrs.get("href", "#").startswith(("#", "data:,")), attrs
+        assert attrs.get("href", "#").startswith(("#", "data:,", "data:text/csv;")), attrs
     (rule,) = [attrs["content"] for tag, attrs in Reader(text).tags if attrs.get("http-equiv") == "Content-Security-Policy"]
     assert rule.startswith("default-src 'none'")
     assert "unsafe" not in rule
@@ -221,7 +221,7 @@ def test_errors_are_called_and_signed_alike_wherever_they_are_shown():
     for row, one in zip(found["rows"], facts["mistakes"]["rows"], strict=True):
         assert row["sure_value"] == one["truth"] - one["predicted"]  # as the pictures have it: truth less prediction
     text = page(facts)
-    assert "Truth less prediction" in text
+    assert "Residual (true − predicted)" in text
     assert "Off by" not in text
 
 
@@ -231,9 +231,9 @@ def test_learning_curves_are_in_the_unit_of_the_score(tmp_path):
     (curve,) = model.facts_["curves"]
     assert curve["unit"] == "root mean squared error"
     assert min(curve["lines"]["valid"]["loss"]) == pytest.approx(model.leaderboard_[1].score, rel=0.05)
-    assert "Root mean squared error of rows held out" in page(model.facts_)
+    assert "Root mean squared error, validation" in page(model.facts_)
     del curve["unit"]
-    assert "Half of the squared error of rows held out" in page(model.facts_)  # what earlier versions have kept
+    assert "Half of the squared error, validation" in page(model.facts_)  # what earlier versions have kept
     with pytest.raises(ParameterError, match=r"says a picture or a document, and a page for the browser would be written"):
         model.report(tmp_path / "report.pdf")
 

@@ -15,7 +15,7 @@ from woodwind.base.errors import TableError
 from woodwind.tree import shap as room
 from woodwind.tree.compact_forest_parts import quick_form
 from woodwind.tree.forest import STOP, Forest, joined
-from woodwind.tree.shap import explain, quadrature
+from woodwind.tree.shap import explain, explain_interactions, quadrature
 
 SEEDS = st.integers(0, 2**32)
 OUTPUTS = st.sampled_from([(1, False), (3, False), (3, True)])
@@ -47,6 +47,34 @@ def test_values_equal_those_of_all_coalitions(seed, categories, outputs):
     values, base = explain(forest, rows)
     np.testing.assert_allclose(values, naive.explained(forest, rows), rtol=0.0, atol=1e-9)
     np.testing.assert_allclose(base, naive.forest_worth(forest, rows[0].tolist(), frozenset()), rtol=0.0, atol=1e-9)
+
+
+def test_the_interaction_of_the_case_worked_by_hand():
+    # Of rooms and garden: v(both) - v(rooms) - v(garden) + v(none) = 300 - 225 - 180 + 150 = 45, and half of it stands on each side.
+    found = explain_interactions(by_hand(), np.array([[4.0, 1.0]]))[0, :, :, 0]
+    np.testing.assert_allclose(found, [[75.0, 22.5], [22.5, 30.0]], rtol=0.0, atol=1e-12)
+
+
+@settings(max_examples=25)
+@given(SEEDS, st.sampled_from([(0, 4, 0, 0), (3, 70, 0), (0,)]), OUTPUTS)
+def test_interactions_equal_those_of_all_coalitions(seed, categories, outputs):
+    forest = random_forest(seed, categories, 3, 12, *outputs)
+    rows = random_rows(seed, categories, 4)
+    wanted = np.array([naive.interactions(forest, row.tolist()) for row in rows])
+    np.testing.assert_allclose(explain_interactions(forest, rows), wanted, rtol=0.0, atol=1e-9)
+
+
+@settings(max_examples=10)
+@given(SEEDS, OUTPUTS)
+def test_interactions_are_symmetric_and_add_up_to_the_values(seed, outputs):
+    categories = (0, 40, 0, 0, 6, 0, 0, 0)
+    forest = random_forest(seed, categories, 8, 80, *outputs)
+    rows = random_rows(seed, categories, 150)
+    found, alone = explain_interactions(forest, rows), explain_interactions(forest, rows[7:8])
+    assert np.array_equal(found, found.transpose(0, 2, 1, 3))
+    assert np.array_equal(found[7], alone[0])
+    assert np.array_equal(found, explain_interactions(forest, rows, threads=2))
+    np.testing.assert_allclose(found.sum(axis=2), explain(forest, rows)[0], rtol=0.0, atol=1e-9)
 
 
 @settings(max_examples=30)

@@ -13,6 +13,7 @@ Inside:
     decision     Decision: which of two classes is the positive one, and from which probability on it is predicted
     evaluation   A model tried on rows whose target is known: metrics with their standard errors, and whether it keeps what it promised
     events       What happens in a job, as it happens
+    export       A blend of the main job as operations of a graph, for ONNX and C
     intervals    Prediction intervals of a blend, and sets of labels: what a model has stored of its errors, and how often it is right
     job          The main job: from a table and a target to a blend of members, as a generator of what happens
     leaderboard  Leaderboard: the ensemble and its members as a table that people can read, in a terminal and in a notebook

@@ -16,6 +16,7 @@ from itertools import count
 from typing import Any, Protocol
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from woodwind.auto import averaging
@@ -39,6 +40,8 @@ from woodwind.auto.training.baseline import BASELINE, BaselineFamily
 from woodwind.auto.training.recipe import ALL_ROWS, OUT_OF_TIME, Family, Recipe, TrainedFold, is_whole
 from woodwind.auto.training.training_set import TrainingSet
 from woodwind.base.errors import JobError, WoodwindError
+from woodwind.data.blocks.block_columns import table_of_blocks
+from woodwind.data.blocks.block_table import BlockTable
 from woodwind.data.tables.frames import as_arrow
 from woodwind.data.tables.schema import Schema
 
@@ -60,6 +63,7 @@ TIMED_ROWS = 500
 SAVING_SHARE, SAVING_PART, UNHURRIED_FACTS = 0.03, 0.6, 60.0
 # What is kept of the time to estimate what averaging gains, and the part of what is kept for the end that it leaves to the facts.
 ESTIMATE_SHARE, FACTS_PART = 0.07, 0.85
+IN_BLOCKS = "the table is in blocks on disk, and its rows were not read for the report"
 NO_TIME = "There was no time to train a member: the model says the same of every row, from the target alone. Give more time."
 
 
@@ -115,15 +119,20 @@ def run(
     spec: JobSpec, families: dict[str, Family], recipes: RecipeSource, clock: Clock, checkpoint: Checkpoint | None = None
 ) -> Iterator[Event]:
     """Do the job."""
-    schema, table = Schema.learn(
-        spec.X, spec.categorical_features, weight=spec.weight, owner="fit",
-        watch=lambda: clock.require("while it was found out what the columns are"),
-    )  # fmt: skip
+    if isinstance(spec.X, BlockTable):
+        schema, table = spec.X.schema, table_of_blocks(spec.X, spec.threads)
+    else:
+        schema, table = Schema.learn(
+            spec.X, spec.categorical_features, weight=spec.weight, owner="fit",
+            watch=lambda: clock.require("while it was found out what the columns are"),
+        )  # fmt: skip
     n_classes = len(spec.classes)
     training_set = TrainingSet(
         schema, table, spec.y, spec.weight, n_classes, spec.fold, spec.seed, spec.threads, spec.ordered,
         MEMBER_SHARE * bytes_for_members(spec.max_size), spec.queries,
     )  # fmt: skip
+    if isinstance(spec.X, BlockTable):
+        training_set.use_blocks(spec.X)
     scorer = BlendScorer(spec.metric, spec.y, spec.weight, n_classes > 0, spec.clusters, spec.queries)
     _reserve(spec, training_set, clock)
     yield JobBegan(
@@ -408,7 +417,11 @@ def _with_facts(outcome: Outcome, clock: Clock, threads: int) -> Outcome:
     """The same, with the facts for the report in its model."""
     kept = 0.0 if clock.budget is None else SAVING_SHARE * clock.budget + SAVING_PART * clock.reserved
     seconds = UNHURRIED_FACTS if clock.budget is None else clock.budget - clock.spent - kept
-    facts = collect(replace(outcome, X=as_arrow(outcome.X)), seconds, threads)
+    if isinstance(outcome.X, BlockTable):
+        names = outcome.X.schema.names or ()
+        facts = collect(replace(outcome, X=pa.table({name: pa.nulls(0) for name in names})), seconds, threads, without_rows=IN_BLOCKS)
+    else:
+        facts = collect(replace(outcome, X=as_arrow(outcome.X)), seconds, threads)
     return replace(outcome, model=replace(outcome.model, facts={**outcome.model.facts, **facts}), seconds=clock.spent)
 
 

@@ -100,12 +100,18 @@ DRAWN = ("boosting", "forest", "net")
 BEST = 3
 
 
+def is_for_blocks(recipe: Recipe) -> bool:
+    """Whether a recipe can be trained on blocks of codes."""
+    return recipe.family == "boosting" and "encode_from" not in recipe.settings
+
+
 class Portfolio:
     """Recipes without end: those of the list, then the best of them again with other draws."""
 
-    def __init__(self, n_classes: int, families: tuple[str, ...] = FAMILIES, *, ranks: bool = False) -> None:
+    def __init__(self, n_classes: int, families: tuple[str, ...] = FAMILIES, *, ranks: bool = False, in_blocks: bool = False) -> None:
+        """`in_blocks`: of a table in blocks there are bins and categories, which only boosting by sets of categories is trained on."""
         listed = _RANKING if ranks else _NUMBERS if n_classes == 0 else _TWO_CLASSES if n_classes == 2 else _SEVERAL_CLASSES
-        self.listed = [recipe for recipe in listed if recipe.family in families]
+        self.listed = [recipe for recipe in listed if recipe.family in families and not (in_blocks and not is_for_blocks(recipe))]
         self.position = 0
         self.times: dict[str, int] = {}
 

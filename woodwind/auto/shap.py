@@ -64,7 +64,8 @@ class Background:
                 mean, rows = np.asarray(kept.get("mean", ()), np.float64), np.asarray(kept.get("rows", ()), np.float64)
             except (TypeError, ValueError) as error:
                 raise DataError("The model cannot be explained: what it has kept of its training rows is damaged.") from error
-            if mean.shape == (d,) and rows.shape == (max(len(rows), 1), d) and np.isfinite(rows).all() and np.isfinite(mean).all():
+            whole = mean.shape == (d,) and rows.ndim == 2 and len(rows) > 0 and rows.shape[1] == d
+            if whole and np.isfinite(rows).all() and np.isfinite(mean).all():
                 return cls(mean, rows)
         return cls(np.zeros(d), np.zeros((1, d)))
 

@@ -8,6 +8,7 @@ WoodwindError
 │   └── MemberTypeError(TypeError)       because something is of the wrong type
 ├── ModelFileError(ValueError)     a model file is missing, damaged, of another kind, or newer than this library
 ├── NotStorableError(TypeError)    something that no model file can hold
+├── NotExportableError(TypeError)  something that no file of another program can hold
 └── DataError(ValueError)          something is wrong with what was given
     ├── TableError                 the table as a whole, or one of its columns
     │   └── ColumnTypeError(TypeError)   a column of a type that no feature can be made of
@@ -69,6 +70,10 @@ class ModelFileError(WoodwindError, ValueError):
 
 class NotStorableError(WoodwindError, TypeError):
     """Something that no model file can hold, because reading it back would mean running code that is not Woodwind's."""
+
+
+class NotExportableError(WoodwindError, TypeError):
+    """A model, or a part of one, that no file of another program can hold, or for which a library is not installed."""
 
 
 class DataError(WoodwindError, ValueError):

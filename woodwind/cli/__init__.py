@@ -12,6 +12,7 @@ Inside:
     leaderboard_table  The leaderboard as text
     live               A table on the terminal that grows and changes while a job runs
     main               The command `woodwind`: which commands there are, and how a call ends
+    memory_budget      woodwind fit --memory: whether a table fits, and where it does not, the blocks that it is trained from instead
     memory_limits      Limits on the memory of a process (ulimit -v and -d): more fits into them, and what does not fit is told in a line
     model_files        Model files as commands open them
     options            Arguments and options that several commands have, and the kinds of values they take

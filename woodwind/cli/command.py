@@ -8,7 +8,7 @@ import click
 
 from woodwind.base.did_you_mean import did_you_mean
 from woodwind.base.did_you_mean import nearest as closest
-from woodwind.base.errors import DataError, JobError, ModelFileError, ParameterError
+from woodwind.base.errors import DataError, JobError, ModelFileError, NotExportableError, ParameterError
 
 # ----------------------------------------------------------------------------------------------------
 # Exit codes: what they mean, and which error leads to which.
@@ -49,6 +49,7 @@ _CODES: tuple[tuple[type[BaseException], int], ...] = (
     (KeyboardInterrupt, INTERRUPTED),
     (click.Abort, INTERRUPTED),
     (ParameterError, WRONG_CALL),
+    (NotExportableError, WRONG_CALL),
     (ModelFileError, BAD_MODEL),
     (JobError, WITHOUT_MODEL),
     (DataError, BAD_DATA),

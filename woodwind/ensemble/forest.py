@@ -13,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.fixed import scale_for, sum_scale
+from woodwind.base.mapped import MappedRoom
 from woodwind.base.pool import run_ranges, side_by_side
 from woodwind.base.random_streams import hashes, key, permutation
-from woodwind.data.binning.forest_codes import ForestCodes
+from woodwind.data.binning.forest_codes import MAPPED_ROWS, ForestCodes
 from woodwind.data.tables.table import Table
 from woodwind.ensemble.resampling import OutOfBag, Resampling
 from woodwind.kernels.forest.layout import FEATURE_MASK, FEATURE_SHIFT
+from woodwind.kernels.forest.sort import MOST_CODES
 from woodwind.kernels.predict.forest_walk import find_leaves
 from woodwind.kernels.runtime.jit import read_only
 from woodwind.tree.cart import TargetUnit, weighted_median
@@ -40,6 +42,8 @@ Rows = NDArray[np.int64]
 
 # No row is drawn more often than this in a sample of as many draws as rows (once in 10**13 samples): room that sums leave for it.
 MOST_TIMES = 16
+# Of codes on disk, a tree has a copy of its rows in memory where it has drawn no larger share of them.
+COPIED_SHARE = 0.25
 
 
 def classification_rows(classes: NDArray[np.integer], n_classes: int, weight: Floats | None) -> CompactForestRows:
@@ -133,16 +137,33 @@ class ForestGrowth:
     resampling: Resampling
     keep_rows: bool = False
     _idle: list[CompactForestGrower] = field(default_factory=list)  # growers have memory of their own: each grows one tree at a time
+    room: MappedRoom | None = None  # of the codes, where they are on disk
 
     def tree(self, number: int) -> CompactTree:
         """The tree of this number."""
+        times, name = self.resampling.counts(number), key(self.resampling.seed, "tree", number)
+        if self.room is not None and np.count_nonzero(times) <= COPIED_SHARE * len(times) and self._ranks_fit:
+            return self._tree_of_copy(self.room, times, name)
         try:
             grower = self._idle.pop()
         except IndexError:
             grower = CompactForestGrower(self.forest_codes, self.rows, self.settings)
-        tree = grower.grow(self.resampling.counts(number), key(self.resampling.seed, "tree", number), self.keep_rows)
+        tree = grower.grow(times, name, self.keep_rows)
         self._idle.append(grower)
         return tree
+
+    @property
+    def _ranks_fit(self) -> bool:
+        """Whether kernels that sort the rows of a table of few rows have room for the ranks of this one."""
+        return max((len(values) for values in self.forest_codes.values), default=0) <= MOST_CODES
+
+    def _tree_of_copy(self, room: MappedRoom, times: NDArray[np.int32], name: int) -> CompactTree:
+        """The same tree, grown on a copy of its own rows: few rows of many are read once, and not again for every node."""
+        drawn = np.flatnonzero(times)
+        grower = CompactForestGrower(self.forest_codes.take(drawn), self.rows.take(drawn), self.settings, len(times))
+        room.let_go()
+        tree = grower.grow(times[drawn], name, self.keep_rows)
+        return tree if tree.rows is None else replace(tree, rows=drawn[tree.rows].astype(np.int32))
 
 
 def single_tree(forest_codes: ForestCodes, rows: CompactForestRows, settings: CompactForestSettings, times: Rows, name: int) -> Forest:
@@ -185,6 +206,16 @@ def matrix_of(table: Table) -> NDArray[Any]:
     return column_block(table.columns, 0, table.n_rows)
 
 
+def mapped_matrix(table: Table, room: MappedRoom) -> NDArray[Any]:
+    """The same in mapped room."""
+    x = room.empty((table.n_rows, len(table.columns)), np.float64)
+    for begin in range(0, table.n_rows, MAPPED_ROWS):
+        end = min(begin + MAPPED_ROWS, table.n_rows)
+        x[begin:end] = column_block(table.columns, begin, end)
+        room.let_go()
+    return x
+
+
 @dataclass(eq=False)
 class OutOfBagForest:
     """The rows of a training, and what the trees that have not seen them say: trees are asked in their order, in any number of parts."""
@@ -195,9 +226,10 @@ class OutOfBagForest:
     n_trees: int = 0  # asked so far
 
     @classmethod
-    def of(cls, table: Table, resampling: Resampling, n_outputs: int) -> "OutOfBagForest":
-        """Before the first tree."""
-        return cls(matrix_of(table), resampling, OutOfBag.nobody(table.n_rows, n_outputs))
+    def of(cls, table: Table, resampling: Resampling, n_outputs: int, room: MappedRoom | None = None) -> "OutOfBagForest":
+        """Before the first tree; the rows are in mapped room where there is one."""
+        x = matrix_of(table) if room is None else mapped_matrix(table, room)
+        return cls(x, resampling, OutOfBag.nobody(table.n_rows, n_outputs))
 
     def ask(self, compact_forest: CompactForest, threads: int) -> None:
         """Ask the next trees."""

@@ -11,7 +11,9 @@ Inside:
     conformal      Conformal prediction: intervals and sets of labels with a guarantee
     diagnostics    Questions to trained ensembles: diversity, bias and variance, predictions by stage
     dynamic        Dynamic selection: for each row the members that are competent near it
+    export         Estimators as graphs of operations, for ONNX and C; trees for the shap library
     forests        Single decision trees, random forests, extremely randomised trees, forests of random structure
+    imported       Models of other libraries as fitted estimators
     mixture        Mixtures of experts
     persistence    What a model file holds of estimators, ours and scikit-learn's, and whether its parts fit each other
     pools          Ensembles of different models: the pool of members, out-of-fold predictions, voting

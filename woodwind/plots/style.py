@@ -68,6 +68,11 @@ class PlotStyle:
         """From the first colour over the paper to the second."""
         return LinearSegmentedColormap.from_list("woodwind", [self.colour(0), self.paper, self.colour(1)])
 
+    def two_sided_ink(self) -> LinearSegmentedColormap:
+        """From the first colour over one between to the second, all of which are seen on the paper: for points."""
+        between = [0.5 * (one + other) for one, other in zip(to_rgb(self.colour(0)), to_rgb(self.colour(3)), strict=True)]
+        return LinearSegmentedColormap.from_list("woodwind points", [self.colour(0), tuple(between), self.colour(1)])
+
     def one_sided(self) -> LinearSegmentedColormap:
         """From the paper to the first colour and beyond."""
         beyond = "#003A5D" if lightness(self.paper) > 0.5 else "#C8E8FF"

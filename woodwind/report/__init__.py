@@ -3,6 +3,7 @@
 Inside:
 
     chart            A chart: a drawing with two axes, a key above it, and marks that are placed by numbers
+    download         Numbers of figures and tables as CSV, inside the page: a link that saves them, without a script and without a network
     figures          Charts of the report: lines, points, histograms, heat maps and strips of points, each one function of plain numbers
     page             The page: facts in, one HTML file out that needs nothing else
     pictures         Pictures of the quality of a model: from facts to figures with a title and a sentence each

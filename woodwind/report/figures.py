@@ -293,13 +293,22 @@ class PointGroup:
     name: str
     values: Sequence[float]
     middle: float | None = None
+    ranks: Sequence[float | None] = ()  # from 0 to 1, of what colours the points; None for none
 
 
-def strips(title: str, description: str, across: Axis, groups: Sequence[PointGroup], *, seed: int = 0) -> Markup:
+def strips(
+    title: str,
+    description: str,
+    across: Axis,
+    groups: Sequence[PointGroup],
+    *,
+    seed: int = 0,
+    key_names: Sequence[tuple[str, str]] = (),
+) -> Markup:
     """A strip of points for each group: points that would lie on each other stand above and below the line, as a swarm of bees does."""
     names = [group.name for group in groups]
     up = Axis("", len(groups) - 0.5, -0.5, names=names, grid=False)
-    chart = Chart(title, description, across, up, size=(420.0, 70.0 + max(26.0, min(56.0, 300.0 / len(groups))) * len(groups)))
+    chart = Chart(title, description, across, up, key_names, size=(420.0, 70.0 + max(26.0, min(56.0, 300.0 / len(groups))) * len(groups)))
     half = 0.42 * abs(chart.y.at(1.0) - chart.y.at(0.0))
     for row, group in enumerate(groups):
         middle = chart.y.at(float(row))
@@ -311,9 +320,12 @@ def strips(title: str, description: str, across: Axis, groups: Sequence[PointGro
             bins[int(x // 4.0)] = bins.get(int(x // 4.0), 0) + 1
             centres.append((x, float(moved)))
         fullest = max(bins.values(), default=1)
-        for x, moved in centres:
+        kinds = ["dot one many"] * len(centres)
+        if group.ranks:
+            kinds = ["dot faint many" if rank is None else f"dot rank-{round(4.0 * min(max(rank, 0.0), 1.0))}" for rank in group.ranks]
+        for (x, moved), kind in zip(centres, kinds, strict=True):
             width = half * max(bins[int(x // 4.0)] / fullest, 0.12)
-            add(chart.marks, "circle", class_="dot one many", cx=x, cy=middle + (2.0 * moved - 1.0) * width, r=2.2)
+            add(chart.marks, "circle", class_=kind, cx=x, cy=middle + (2.0 * moved - 1.0) * width, r=2.2)
         if group.middle is not None:
             x = chart.x.inside(group.middle)
             line = add(chart.marks, "line", class_="middle-mark", x1=x, x2=x, y1=middle - half, y2=middle + half)

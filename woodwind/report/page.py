@@ -37,24 +37,34 @@ class Section:
 SECTIONS = (
     Section("summary", "Summary", "", sections.summary),
     Section("leaderboard", "Leaderboard", "What was tried, and how good each model is alone.", sections.leaderboard),
-    Section("quality", "How good it is", "Everything here is about rows that were held out: no model had learned them.", pictures.quality),
+    Section(
+        "quality",
+        "Performance on held-out rows",
+        "How good is it? Everything here is about rows that were held out: no model had learned them.",
+        pictures.quality,
+    ),
     Section(
         "intervals",
-        "How sure it is",
-        "Intervals and sets of labels that hold the truth as often as asked for (conformal prediction).",
+        "Prediction intervals",
+        "How sure is it? Intervals and sets of labels that hold the truth as often as asked for (conformal prediction).",
         pictures_intervals.intervals,
     ),
-    Section("importance", "What it looks at", "The whole ensemble, not one of its members.", pictures_inside.importance),
+    Section(
+        "importance",
+        "Feature importance",
+        "What does it look at? The whole ensemble, not one of its members.",
+        pictures_inside.importance,
+    ),
     Section(
         "mistakes",
-        "Worst mistakes",
+        "Largest errors",
         "The rows that it was most wrong about when they were held out. Errors in the data often come to light here.",
         sections.mistakes,
     ),
-    Section("inside", "Inside the ensemble", "Which members carry it, and why several can be better than one.", pictures_inside.inside),
-    Section("data", "The data", "", pictures_inside.data),
-    Section("use", "How to use it", "", sections.use),
-    Section("made", "How it was made", "", sections.made),
+    Section("inside", "Ensemble members", "Which members carry it, and why several can be better than one.", pictures_inside.inside),
+    Section("data", "Data", "", pictures_inside.data),
+    Section("use", "Usage", "", sections.use),
+    Section("made", "Training", "", sections.made),
 )
 
 

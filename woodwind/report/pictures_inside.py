@@ -6,8 +6,22 @@ from typing import Any
 from markupsafe import Markup
 
 from woodwind.report.chart import Axis, in_percent, share_axis
-from woodwind.report.figures import KINDS, BinCounts, ChartBand, ChartLine, ScatterPoints, columns, histogram, levels, lines, scatter
-from woodwind.report.pictures import figure
+from woodwind.report.download import csv_link
+from woodwind.report.figures import (
+    KINDS,
+    BinCounts,
+    ChartBand,
+    ChartLine,
+    PointGroup,
+    ScatterPoints,
+    columns,
+    histogram,
+    levels,
+    lines,
+    scatter,
+    strips,
+)
+from woodwind.report.pictures import columns_of, figure
 from woodwind.report.scales import span, widened
 from woodwind.report.sections import bars, members, suspicions
 from woodwind.report.sections import columns as column_rows
@@ -45,8 +59,68 @@ def importance(facts: Facts) -> Facts | None:
         f"Measured on {rows} that it has learned, not on rows held out: it says what the model uses. A column that "
         "names the rows, as an identifier does, looks important here, and is of no use for new rows."
     )
-    unit = f"Change of the {found['unit']}"
-    return {"rows": bars(shown_rows), "unit": unit, "trained": trained, "caption": caption, "figures": drawn, "dependence": words}
+    numbers = columns_of(found["columns"], ("name", "more", "standard_error"))
+    return {
+        "rows": bars(shown_rows),
+        "unit": f"Change of the {found['unit']}",
+        "trained": trained,
+        "caption": caption,
+        "csv": csv_link("Permutation importance", numbers),
+        "figures": drawn,
+        "dependence": words,
+        "shap": shap_figures(facts),
+        "shap_words": shap_words(facts),
+    }
+
+
+def shap_words(facts: Facts) -> str:
+    """What SHAP values are of."""
+    found = facts.get("shap") or {}
+    target = facts["target"]
+    what = "the predicted value"
+    if facts["task"] == "binary":
+        what = f"the log-odds of {called(target, facts.get('positive'), 24)}"
+    elif facts["classes"]:
+        what = "the score of the class that is predicted for the row"
+    elif facts["task"] == "ranking":
+        what = "the ranking score"
+    words = f"What each column adds to {what}, in {count(found.get('rows', 0))} rows drawn at random: each point is a row."
+    return words if found.get("exact", 1.0) >= 1.0 else f"{words} {percent(1.0 - found['exact'], 0)} of the ensemble is sampled, not exact."
+
+
+def shap_figures(facts: Facts) -> list[Facts]:
+    """Mean size of SHAP values, and a swarm of points for each column."""
+    found = facts.get("shap")
+    if not found or not found["columns"]:
+        return []
+    columns_found = found["columns"]
+    values = [value for one in columns_found for value in one["values"]]
+    low, high = span(values, 0.04)
+    groups = [PointGroup(one["name"], one["values"], ranks=one["ranks"] or [None] * len(one["values"])) for one in columns_found]
+    swarm = strips(
+        "SHAP values",
+        "A point for each row and column: how far the column moves the prediction of the row, coloured by the value of the column.",
+        Axis("SHAP value", low, high),
+        groups,
+        seed=facts.get("made", {}).get("seed", 0),
+        key_names=(("low value", "dot rank-0"), ("high value", "dot rank-4"), ("no order", "dot faint")),
+    )
+    track = [ChartBand(one["name"], one["mean"], f"{shown(one['name'])}: {number(one['mean'])}") for one in columns_found]
+    sizes = levels(
+        "Mean absolute SHAP value",
+        "Mean size of the SHAP values of each column.",
+        Axis("Mean |SHAP value|", 0.0, track[0].value * 1.05),
+        track,
+    )
+    rows = {one["name"]: one["values"] for one in columns_found}
+    question = "Which values push predictions up, and which down?"
+    return [
+        figure("SHAP beeswarm", "Points to the right push the prediction up.", swarm, question, rows),
+        figure(
+            "Mean absolute SHAP value", "How far a column moves predictions on average.", sizes, "Which columns move predictions most?",
+            columns_of(columns_found, ("name", "mean")),
+        ),
+    ]  # fmt: skip
 
 
 def dependence_figure(one: Facts, facts: Facts) -> Facts:
@@ -135,7 +209,8 @@ def diversity_figure(found: Facts) -> Facts:
     description = f"Error of each member over how alike it is to the others. The ensemble's error is {ours}."
     drawn = scatter("Strength and diversity", description, across, up, kept, reference=level)
     words = "Low is good; far to the left is wrong in other places than the rest. A mixture of both puts the ensemble below its members."
-    return figure("How good, and how different?", words, drawn)
+    numbers = columns_of(points, ("name", "alike", "error", "weight"))
+    return figure(f"Error and diversity ({found['measure']})", words, drawn, "How good, and how different?", numbers)
 
 
 def margin_figure(found: Facts) -> Facts:
@@ -153,14 +228,15 @@ def margin_figure(found: Facts) -> Facts:
         reference=ChartLine("", (0.0, 0.0), (0.0, 1.0)),
     )
     words = f"Left of the dashed line rows are wrong ({percent(found['wrong'])}); the further right a row, the clearer it is decided."
-    return figure("How clearly does it decide?", words, drawn)
+    numbers = {"margin": found["margin"], "share_of_rows": found["ensemble"]}
+    return figure("Margin distribution", words, drawn, "How clearly does it decide?", numbers)
 
 
 def curve_figure(one: Facts, task: str) -> Facts:
     """Loss by round."""
     # Models of earlier versions have no unit: of numbers they hold what boosting counts.
     unit = one.get("unit") or ("half of the squared error" if task == "regression" else "log loss")
-    called = {"train": "trained", "valid": "held out"}
+    called = {"train": "training", "valid": "validation"}
     kept = [
         ChartLine(called.get(sort, shown(sort, 14)), line["round"], line["loss"], "two" if sort == "train" else "one")
         for sort, line in sorted(one["lines"].items(), reverse=True)
@@ -171,7 +247,7 @@ def curve_figure(one: Facts, task: str) -> Facts:
     kept = [_below(line, high) for line in kept]
     label = unit[:1].upper() + unit[1:]
     if len(kept) == 1:
-        label, kept = f"{label} of rows {kept[0].name}", [replace(kept[0], name="")]
+        label, kept = f"{label}, {kept[0].name}", [replace(kept[0], name="")]
     last = max(line.x[-1] for line in kept)
     axes = Axis("Rounds", 1.0, float(last)), Axis(label, low, high)
     drawn = lines(f"Learning curve of {shown(one['name'], 40)}", f"{unit[:1].upper() + unit[1:]} by round, to round {last}.", *axes, kept)
@@ -188,12 +264,12 @@ def _curve_words(one: Facts) -> str:
     """Where held-out rows were predicted best."""
     held = one["lines"].get("valid")
     if not held:
-        return "Loss of the rows that were trained on, by round."
+        return "Training loss by round."
     best = held["round"][min(range(len(held["loss"])), key=lambda position: held["loss"][position])]
     last = held["round"][-1]
     if best == last:
-        return f"Held-out rows are predicted best after the last of {count(last)} rounds: more rounds may help."
-    return f"Held-out rows are predicted best after {count(best)} of {count(last)} rounds."
+        return f"The validation loss is smallest after the last of {count(last)} rounds: more rounds may help."
+    return f"The validation loss is smallest after {count(best)} of {count(last)} rounds."
 
 
 def data(facts: Facts) -> Facts | None:
@@ -206,6 +282,7 @@ def data(facts: Facts) -> Facts | None:
         caption += f" Distributions are of {count(found['sampled'])} rows drawn at random."
     if found["described"] < found["n_columns"]:
         caption += f" The first {count(found['described'])} of {count(found['n_columns'])} columns are shown."
+    pairs = found.get("correlated", [])
     nothing = "Nothing suspicious was found: no constants, identifiers, duplicates or columns that tell the target."
     return {
         "suspicions": suspicions(facts),
@@ -214,6 +291,10 @@ def data(facts: Facts) -> Facts | None:
         "pairs": glance(found),
         "columns": column_rows(facts),
         "caption": caption,
+        "correlated": [
+            {"one": shown(one["one"]), "other": shown(one["other"]), "value": one["rho"], "written": fixed(one["rho"], 3)} for one in pairs
+        ],
+        "correlated_csv": csv_link("Correlated columns", columns_of(pairs, ("one", "other", "rho"))) if pairs else "",
     }
 
 

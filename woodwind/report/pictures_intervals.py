@@ -4,7 +4,7 @@ from typing import Any
 
 from woodwind.report.chart import Axis, in_percent, share_axis
 from woodwind.report.figures import ChartLine, lines
-from woodwind.report.pictures import figure
+from woodwind.report.pictures import columns_of, figure
 from woodwind.report.rows import Track, bar_row
 from woodwind.report.scales import span
 from woodwind.report.text import count, fixed, number, percent, shown
@@ -86,13 +86,14 @@ def coverage_figure(levels: list[Facts], classifies: bool) -> Facts:
     drawn = lines(
         "Coverage",
         "Share of rows held out whose truth was inside over the share that was asked for.",
-        share_axis("Asked for (share of rows)"),
-        share_axis("Truth inside (share of rows)"),
+        share_axis("Nominal coverage"),
+        share_axis("Coverage (truth inside)"),
         [line],
         reference=ChartLine("", (0.0, 1.0), (0.0, 1.0)),
     )
     why = " Above it where the most probable label alone is right more often." if classifies else ""
-    return figure("Do they keep what they say?", f"On the dashed line as many are inside as asked for; bands of two errors.{why}", drawn)
+    words = f"On the dashed line coverage is as asked for; bands of two standard errors.{why}"
+    return figure("Coverage", words, drawn, "Do they keep what they say?", columns_of(levels, ("level", "coverage", "standard_error")))
 
 
 def decile_figure(parts: list[Facts], level: float) -> Facts:
@@ -105,15 +106,16 @@ def decile_figure(parts: list[Facts], level: float) -> Facts:
     )  # fmt: skip
     left, right = span(x, 0.02)
     drawn = lines(
-        "Coverage by size of the prediction",
+        "Coverage by predicted value",
         f"Share of rows inside intervals of {_share(level)} over the predicted number, with 95 per cent intervals.",
         Axis("Predicted", left, right),
-        in_percent(Axis("Truth inside (share of rows)", low, 1.0)),
+        in_percent(Axis("Coverage (truth inside)", low, 1.0)),
         [line],
         reference=ChartLine("", (left, right), (level, level)),
     )
     words = f"Parts of {count(parts[0]['count'])} rows each, with 95\u202f% intervals; the dashed line is {_share(level)}."
-    return figure("Are they right everywhere?", words, drawn)
+    numbers = columns_of(parts, ("from", "to", "coverage", "low", "high", "count"))
+    return figure("Coverage by predicted value", words, drawn, "Are they right everywhere?", numbers)
 
 
 def width_figure(sizes: list[float], level: float) -> Facts:
@@ -128,4 +130,4 @@ def width_figure(sizes: list[float], level: float) -> Facts:
     )
     middle = number(sizes[len(sizes) // 2])
     words = f"From {number(sizes[0])} for the surest row to {number(sizes[-1])}; half of them are narrower than {middle}."
-    return figure("How wide are they?", words, drawn)
+    return figure("Width of intervals", words, drawn, "How wide are they?", {"share_of_rows": share, "width": sizes})

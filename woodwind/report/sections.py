@@ -9,6 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from woodwind.report.download import csv_link
 from woodwind.report.figures import spark
 from woodwind.report.rows import Track, bar_row, point_row
 from woodwind.report.text import count, decimals_for, duration, fixed, listing, number, percent, shown, trimmed
@@ -41,7 +42,7 @@ def summary(facts: Facts) -> Facts:
 
 
 def tiles(facts: Facts) -> list[Facts]:
-    """The score, what it is against guessing and against the best single model, and a measure that everybody knows."""
+    """The score, what it is against the baseline and against the best single model, and a measure that everybody knows."""
     out = []
     better = "larger is better" if facts["metric"]["larger_is_better"] else "smaller is better"
     entry = facts["leaderboard"][0] if facts.get("leaderboard") else None
@@ -54,9 +55,9 @@ def tiles(facts: Facts) -> list[Facts]:
     comparison = facts.get("comparison", {})
     if comparison.get("guess") and comparison["guess"]["skill"] is not None:
         squared = comparison["unit"] == "root mean squared error"
-        guessed = f"the {number(comparison['guess']['loss'])} of guessing"
+        guessed = f"the {number(comparison['guess']['loss'])} of the baseline"
         less = "less squared error than by always saying the mean" if squared else f"less {comparison['unit']} than {guessed}"
-        out.append({"name": "Better than guessing", "value": percent(max(comparison["guess"]["skill"], 0.0), 0), "note": less})
+        out.append({"name": "Better than the baseline", "value": percent(max(comparison["guess"]["skill"], 0.0), 0), "note": less})
     quality = facts.get("quality", {})
     metric = facts["metric"]["name"]
     if "ranking" in quality and metric != "auc":
@@ -111,7 +112,9 @@ def leaderboard(facts: Facts) -> Facts | None:
     )
     caption += "" if are_shares else f" {FACTORS}"
     also = [TITLES.get(one, shown(one, 40)) for one in further]
-    return {"metric": metric_title(facts), "arrow": "Better is to the left", "rows": rows, "caption": caption, "also": also}
+    names = ("name", "score", "standard_error", "weight", "seconds", "row_microseconds")
+    numbers = csv_link("Leaderboard", {name: [one.get(name) for one in entries] for name in names})
+    return {"metric": metric_title(facts), "arrow": "Better is to the left", "rows": rows, "caption": caption, "also": also, "csv": numbers}
 
 
 def _further(entry: Facts, names: Sequence[str]) -> list[Facts]:
@@ -159,8 +162,8 @@ def _entry_row(one: Facts, track: Track, level: float | None, are_shares: bool, 
 def _guess_row(score: float, track: Track, level: float | None, what: str) -> Facts:
     """What one would have without any model."""
     nothing = {"seconds": "", "training": "–", "weight": "", "share": "–", "microseconds": "", "prediction": "–"}
-    drawing = point_row(track, score, 0.0, f"guessing: {number(score, 4)}", kind="faint", level=level)
-    return {"name": "guessing", "kind": "guess", "note": what, "score": score, "written": number(score, 4), "drawing": drawing, **nothing}
+    drawing = point_row(track, score, 0.0, f"baseline: {number(score, 4)}", kind="faint", level=level)
+    return {"name": "baseline", "kind": "guess", "note": what, "score": score, "written": number(score, 4), "drawing": drawing, **nothing}
 
 
 def bars(rows: list[Facts], kinds: tuple[str, str] = ("one", "soft")) -> list[Facts]:
@@ -196,7 +199,10 @@ def members(facts: Facts) -> Facts:
         "Members that say nearly the same can replace each other: each of them alone is then worth little."
     )
     caption += "" if are_shares else f" {FACTORS}"
-    return {"rows": rows, "unit": f"Change of the {found['unit']} without it", "caption": caption}
+    numbers = csv_link(
+        "Members", {name: [one.get(name) for one in found["members"]] for name in ("name", "weight", "more", "standard_error")}
+    )
+    return {"rows": rows, "unit": f"Change of the {found['unit']} without it", "caption": caption, "csv": numbers}
 
 
 def columns(facts: Facts) -> list[Facts]:

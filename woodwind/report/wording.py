@@ -17,7 +17,7 @@ PARTS = {
     "curves": "learning curves",
     "mistakes": "the worst mistakes",
     "metrics": "further metrics",
-    "comparison": "the comparison with guessing",
+    "comparison": "the comparison with the baseline",
     "quality": "how good it is",
     "intervals": "how sure it is",
     "data": "the columns of the data",
@@ -25,7 +25,8 @@ PARTS = {
     "margins": "margins",
     "diversity": "the diversity of the members",
     "importance": "the importance of columns",
-    "dependence": "how columns matter",
+    "dependence": "partial dependence",
+    "shap": "SHAP values",
 }
 GUESSING = {"regression": "always saying the mean", "ranking": "any order of the documents"}  # all others are of classes
 FEW_QUERIES = 50
@@ -58,7 +59,7 @@ def joined(parts: list[Markup]) -> Markup:
 
 
 def how_good(facts: dict[str, Any]) -> list[Markup]:
-    """Sentences about the quality, with uncertainty, against the best single model and against guessing."""
+    """Sentences about the quality, with uncertainty, against the best single model and against the baseline."""
     out = [*_quality(facts), *_expected(facts)]
     comparison = facts.get("comparison", {})
     guess, best, unit = comparison.get("guess"), comparison.get("best"), comparison.get("unit", "loss")
@@ -69,7 +70,7 @@ def how_good(facts: dict[str, Any]) -> list[Markup]:
             guessing = GUESSING.get(facts["task"], "always saying the class probabilities")
             out.append(Markup(words).format(percent(guess["skill"], 0), measure, guessing))
         else:
-            words = "It is <b>not clearly better than guessing</b>: the columns say little about the target, or the rows are too few."
+            words = "It is <b>not clearly better than the baseline</b>: the columns say little about the target, or the rows are too few."
             out.append(Markup(words))
     if best:
         out.append(against_best(best, unit, comparison.get("loss")))

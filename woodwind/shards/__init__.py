@@ -2,10 +2,11 @@
 
 Inside:
 
-    block_worker   What one thread does with the blocks of a pass: apply splits, then sum statistics
-    disk_shards    Blocks of a table on disk: a reader thread for each folder asks for the next ones while the present ones are worked on
-    memory_shards  A coded table in memory, divided into blocks of rows
-    requests       What is asked of rows that are in shards, and what they give back
-    shard_grower   The driver: grows one tree after another over any shards, bit for bit as the engine in memory
-    shards         The seam: where the rows are
+    block_worker     What one thread does with the blocks of a pass: apply splits, then sum statistics
+    disk_shards      Blocks of a table on disk: a reader thread for each folder asks for the next ones while the present ones are worked on
+    memory_shards    A coded table in memory, divided into blocks of rows
+    overlaid_shards  Shards some of whose columns are in memory: statistics of the target in the place of columns of many categories
+    requests         What is asked of rows that are in shards, and what they give back
+    shard_grower     The driver: grows one tree after another over any shards, bit for bit as the engine in memory
+    shards           The seam: where the rows are
 """

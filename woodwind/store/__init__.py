@@ -8,6 +8,8 @@ Inside:
     codec        Values as JSON and arrays; the way back is in `decoding.py`
     container    The container of a model file: a table of contents as JSON, and arrays as they lie in memory
     decoding     JSON and arrays as values again: what `codec.py` writes, and nothing else
+    imported     Models of other libraries, read from their files: XGBoost, LightGBM, CatBoost
+    export       Trained models for other programs: ONNX and C
     kinds        What a model file can hold beside plain values and arrays: one fixed table of classes
     model_file   Saving and loading whatever a model file can hold
     pickled      Models with parts that no model file can hold, as pickles: only where the user asks for it by name, on both sides

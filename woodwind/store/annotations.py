@@ -16,6 +16,7 @@ EXACT = {bool: (bool, np.bool_), int: WHOLE, float: NUMBERS, str: (str,), bytes:
 
 def fits(value: Any, hint: Any) -> bool:  # noqa: PLR0911
     """Whether the value is what the annotation says, all the way down."""
+    hint = unaliased(hint)
     if hint is Any:
         return True
     if hint is None or hint is type(None):
@@ -34,6 +35,16 @@ def fits(value: Any, hint: Any) -> bool:  # noqa: PLR0911
     if getattr(hint, "_is_protocol", False):
         return all(hasattr(value, name) for name in promised(hint))
     return isinstance(hint, type) and isinstance(value, hint)
+
+
+def unaliased(hint: Any) -> Any:
+    """What a type alias of Python 3.12 stands for, with its parameters filled in: `NDArray` is one from NumPy 2.5 on."""
+    origin = get_origin(hint) or hint
+    while hasattr(origin, "__value__") and hasattr(origin, "__type_params__"):
+        parts = get_args(hint)
+        hint = origin.__value__[parts] if parts else origin.__value__
+        origin = get_origin(hint) or hint
+    return hint
 
 
 def fits_dtype(dtype: np.dtype[Any], parts: tuple[Any, ...]) -> bool:

@@ -76,7 +76,10 @@ _LISTED: dict[str, Kind] = {
     **_kinds("woodwind.tree.linear_leaves", "LinearLeaves"),
     **_kinds("woodwind.data.tables.schema", "Schema"),
     **_kinds("woodwind.data.tables.fields", "NumberField", "EmptyField", "CategoryField", "StatisticsField", "TimeField"),
-    **_kinds("woodwind.data.tables.categories", "Categories", persister="woodwind.data.tables.categories:CategoriesPersister"),
+    **_kinds("woodwind.data.tables.fields", "OpenCategoryField", "SentinelField"),
+    **_kinds(
+        "woodwind.data.tables.categories", "Categories", "AllCategories", persister="woodwind.data.tables.categories:CategoriesPersister"
+    ),
     **_kinds("woodwind.data.tables.schema", "Header"),
     **_kinds("woodwind.data.tables.target_statistics", "TargetStatistics"),
     **_kinds("woodwind.data.tables.matrix_form", "MatrixForm", "NumberPart", "CategoryPart"),

@@ -364,7 +364,10 @@ class CompactForest:
         some = np.flatnonzero(self.leaf < 0)
         weights = self.mixed[-1 - self.leaf[some]]
         cover = self.cover[some].astype(np.float64)
-        value[some] = np.column_stack([cover - weights.sum(axis=1), weights]) / cover[:, None]
+        rest = cover.copy()
+        for k in range(weights.shape[1]):  # one after another, as the kernels take them away
+            rest -= weights[:, k]
+        value[some] = np.column_stack([rest, weights]) / cover[:, None]
         return value
 
     def forest(self) -> Forest:
@@ -373,6 +376,10 @@ class CompactForest:
         Gains are the Gini index, or the squared error, that splits remove, times the weight.
         """
         return self._general(self.n_trees)
+
+    def undivided(self) -> Forest:
+        """The same trees, whose values are not divided: `total` is the sum of these, bit for bit."""
+        return self._general(1)
 
     def separate(self) -> list[Forest]:
         """Each tree as a general model of its own: views of the arrays of one, whose values are not divided."""

@@ -1,7 +1,7 @@
 """Grow the trees of a forest: what one compiled call needs, and what it leaves behind."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,15 @@ class CompactForestRows:
     weight_unit: float = 1.0
     ranked: Integers | None = None  # (D,) for medians: fixed point of the distinct targets, ascending; `target` is then a rank
     several: "SeveralColumns | None" = None  # several targets: `target` is then the number of the row
+
+    def take(self, rows: Integers) -> "CompactForestRows":
+        """Some of the rows, in the same units."""
+        some = replace(self, target=self.target[rows], weight=self.weight[rows], real=np.ascontiguousarray(self.real[:, rows]))
+        several = self.several
+        if several is None:
+            return some
+        real = several.real if several.n_classes else several.real[rows]
+        return replace(some, target=np.arange(len(rows)), several=replace(several, columns=several.columns[rows], real=real))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +125,8 @@ def scored_by(rows: CompactForestRows, criterion: str) -> int:
 class CompactForestGrower:
     """Grows trees on one table, one after another, in the same memory; each thread has one of its own."""
 
-    def __init__(self, codes: ForestCodes, rows: CompactForestRows, settings: CompactForestSettings) -> None:
+    def __init__(self, codes: ForestCodes, rows: CompactForestRows, settings: CompactForestSettings, of_rows: int = 0) -> None:
+        """`of_rows`: rows of the table, where the codes are those of some of its rows."""
         self.codes, self.rows, self.settings = codes, rows, settings
         n, n_features = codes.n_rows, codes.n_features
         self._criterion = CRITERIA[settings.criterion]
@@ -124,7 +134,7 @@ class CompactForestGrower:
         self._scored_by = scored_by(rows, settings.criterion)
         several = NO_COLUMNS if rows.several is None else rows.several
         # Medians need the rows of a node in the order of targets: all nodes are in an arena.
-        self._whole = rows.ranked is not None or settings.exact or settings.max_leaves is not None or n <= SMALL_TABLE
+        self._whole = rows.ranked is not None or settings.exact or settings.max_leaves is not None or max(n, of_rows) <= SMALL_TABLE
         self._room = max(n if self._whole else min(n, ARENA), 1)
         self._has_categories = bool((codes.n_categories > 0).any())
         one_each = bool((rows.weight == 1).all() and (rows.real[1] == 1.0).all())
@@ -138,7 +148,7 @@ class CompactForestGrower:
         self._together = self._scored_by == at.MOMENTS and not self._poisson and not settings.random_cuts and self._free and all_numbers
         most = 2 * n if settings.max_leaves is None else min(2 * settings.max_leaves, 2 * n)
         room, k = self._room, max(rows.n_classes, 2, several.n_sums + 1)
-        values, sizes = np.concatenate([*codes.values, np.zeros(1)]), [part.size for part in codes.values]
+        sizes = [part.size for part in codes.values]
         random = settings.random_cuts
         # Two classes are summed as the numbers 0 and 1, by weight.
         target = rows.target * rows.weight if self._scored_by == at.MOMENTS and rows.n_classes else rows.target
@@ -147,14 +157,12 @@ class CompactForestGrower:
         columns = codes.columns.reshape(-1) if random else np.zeros(1, np.int32)
         raw = codes.real.reshape(-1) if random else np.zeros(1)
         copied, stride = n_features * (room + APART), codes.fine.shape[1]
-        coarse_rows = np.zeros(n * stride, np.uint8)
-        coarse_rows.reshape(n, stride)[:, :n_features] = codes.coarse.T
         n_sets = most if self._has_categories else 1
         ranked, by_target = (np.zeros(1, np.int64), 1) if rows.ranked is None else (rows.ranked, room + 2)
         self._space = Memory(
             LAYOUT,
             coarse=codes.coarse, fine=codes.fine.reshape(-1), is_category=(codes.n_categories > 0).astype(np.int64), span=codes.span,
-            values=values, values_at=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            values=codes.numbers, values_at=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
             target=target, weight=rows.weight, real=rows.real, target_columns=several.columns.reshape(-1),
             real_columns=several.real.reshape(-1), sum_factors=several.factors, first_sums=several.first_sums,
             pair=np.empty(2 * n, np.int64), code_columns=columns, rows=np.empty(n + 1, np.int32), places=np.empty(n + 1, np.int32),
@@ -163,7 +171,7 @@ class CompactForestGrower:
             fetched=np.zeros((2, n_features // at.LINE + 1), np.int64), keys=np.empty((2, room), np.int64),
             counts=np.empty(max(room, 1 << DIGIT) + 1, np.int32), node_pair=np.empty((2, n), np.int64), raw_rows=raw,
             ways=np.empty(n, np.uint8), items=np.empty(3 * self._most, np.int64), curve=np.empty((3, self._most)),
-            coarse_rows=coarse_rows, a_coarse=np.empty(copied, np.uint8),
+            coarse_rows=codes.coarse_rows.reshape(-1), a_coarse=np.empty(copied, np.uint8),
             lane_rows=np.empty(3 * LANES, np.int32), cells=np.empty(256 * k, np.int64), category_order=np.empty(256, np.int64),
             target_values=ranked, target_position=np.empty(ranked.size, np.int32), target_sums=np.empty((8, by_target), np.int64),
             target_order=np.empty(by_target, np.int32), class_weights=np.empty((2, k), np.int64),

@@ -4,7 +4,7 @@ Features that are not known are averaged over the training rows that came to a n
 needed. The values of a row and the base add up to its score.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil, sqrt
@@ -35,6 +35,8 @@ CALL_PRODUCTS = 30_000_000
 FOREST_NODES = 1 << 20
 # So many points are within 4e-15 of the integral of any product of so many factors (docs/algorithms/tree-shap.md).
 POINTS_BY_ROOT = 2.8
+# No feature is held in all coalitions, or out of them: see Points.
+NONE_HELD = (-1, 0.0)
 
 
 def explain(model: Forest | CompactForest, x: Any, threads: int = 1) -> tuple[Floats, Floats]:
@@ -45,13 +47,35 @@ def explain(model: Forest | CompactForest, x: Any, threads: int = 1) -> tuple[Fl
     """
     if isinstance(model, CompactForest):
         return explain_compact_forest(model, x, threads)
-    if model.linear is not None:
+    _check_constant_leaves(model)
+    values = np.zeros((n_rows(x), model.n_features, model.n_outputs))
+    return values, model.start + ShapExplainer.of(model).add(x, values, threads)
+
+
+def _check_constant_leaves(forest: Forest) -> None:
+    if forest.linear is not None:
         raise ParameterError(
             "explain() divides the values of leaves among the splits that lead to them, and a linear leaf has another value for every row. "
             "Train with linear_leaves=False to use it, or ask scikit-learn's permutation_importance."
         )
-    values = np.zeros((n_rows(x), model.n_features, model.n_outputs))
-    return values, model.start + ShapExplainer.of(model).add(x, values, threads)
+
+
+def explain_interactions(model: Forest | CompactForest, x: Any, threads: int = 1) -> Floats:
+    """Shapley interaction values (n, F, F, n_outputs) of the rows of a table or matrix: symmetric, and adding up to the Shapley values.
+
+    Of two features it is half of the Shapley interaction index (Grabisch & Roubens 1999; Lundberg, Erion & Lee 2018): the other half stands
+    on the other side of the diagonal. What is left of the Shapley value of a feature stands on the diagonal.
+    """
+    forest = model.forest() if isinstance(model, CompactForest) else model
+    _check_constant_leaves(forest)
+    explainer = ShapExplainer.of(forest)
+    alone = np.zeros((n_rows(x), forest.n_features, forest.n_outputs))
+    explainer.add(x, alone, threads)
+    out = np.zeros((n_rows(x), forest.n_features, forest.n_features, forest.n_outputs))
+    explainer.add_interactions(x, out, threads)
+    place = np.arange(forest.n_features)
+    out[:, place, place] = alone - out.sum(axis=2)
+    return out
 
 
 def explain_compact_forest(compact: CompactForest, x: Any, threads: int = 1) -> tuple[Floats, Floats]:
@@ -110,6 +134,31 @@ class ShapExplainer:
         find_paths(forest.roots, forest.feature, forest.child, forest.cover, paths, np.zeros((n, 3), np.int64))
         return cls(forest, used, paths, quadrature(int(paths.distinct.max(initial=0))), mean_score(forest))
 
+    def trees_of(self, column: int) -> list[tuple[int, int]]:
+        """The trees that ask for a feature, as runs of trees that stand side by side: first, and behind the last."""
+        tree = np.searchsorted(self.forest.roots, np.flatnonzero(self.paths.column == column), side="right") - 1
+        return [(one, one + 1) for one in np.unique(tree).tolist()]
+
+    def add_interactions(self, x: Any, out: Floats, threads: int = 1) -> None:
+        """Add the interactions of different features of the rows of x to out (n, F, F, n_outputs)."""
+        n, blocks = rows_of(x, self.forest.n_features)
+        runs = [self.trees_of(column) for column in range(len(self.used))]
+
+        def work(begin: int, end: int) -> None:
+            table = ShapWorkspace.of(self, end - begin)
+            for first, block in blocks(begin, end):
+                for at in range(0, len(block), table.lanes):
+                    rows = block[at : at + table.lanes]
+                    ends = slice(first + at, first + at + len(rows))
+                    for column in range(1, len(self.used)):
+                        within = table.explain(rows, (column, 1.0), runs[column]).copy()
+                        found = 0.5 * (within - table.explain(rows, (column, 0.0), runs[column]))[:, :column]
+                        out[ends, self.used[:column], self.used[column]] += found
+                        out[ends, self.used[column], self.used[:column]] += found
+
+        if n and len(self.used) > 1:
+            run_ranges(work, n, threads, 2 * len(self.used) * self.forest.n_nodes * self.points.at.shape[1])
+
     def add(self, x: Any, out: Floats, threads: int = 1) -> Floats:
         """Add the values of the rows of x to out (n, F, n_outputs); the base (n_outputs,) without the start of the forest."""
         n, blocks = rows_of(x, self.forest.n_features)
@@ -152,16 +201,19 @@ class ShapWorkspace:
         at_once = max(CALL_PRODUCTS // (most * width * lanes), 1)
         return cls(explainer, lanes, desk, np.empty((c, lanes)), np.empty((c, forest.n_outputs, lanes)), [*steps_of(forest.roots, at_once)])
 
-    def explain(self, rows: NDArray[Any]) -> Floats:
-        """Values (n, C, n_outputs) of some rows (n, F), at most as many as there are lanes; good until the next call."""
+    def explain(self, rows: NDArray[Any], held: tuple[int, float] = NONE_HELD, trees: Sequence[tuple[int, int]] | None = None) -> Floats:
+        """Values (n, C, n_outputs) of some rows (n, F), at most as many as there are lanes; good until the next call.
+
+        held: a column, and 1.0 if its feature is always known, 0.0 if it never is; trees: those that are explained, None for all.
+        """
         own, n = self.explainer, len(rows)
         self.columns[:, :n] = rows[:, own.used].T
         gaps = np.isnan(self.columns[:, :n]).any(axis=1).astype(np.uint8)
         self.found[:] = 0.0
         sizes = (n, self.lanes, own.points.at.shape[1], own.forest.n_outputs)
         x, out = (self.columns.reshape(-1), gaps), self.found.reshape(-1)
-        for trees in pairwise(self.steps):
-            explain_lanes(x, sizes, trees, own.forest.batch_predictor.walk, own.paths, own.points, self.desk, out)
+        for some in pairwise(self.steps) if trees is None else trees:
+            explain_lanes(x, sizes, some, own.forest.batch_predictor.walk, own.paths, own.points._replace(held=held), self.desk, out)
         return self.found[:, :, :n].transpose(2, 0, 1)
 
 

@@ -1,9 +1,11 @@
 """Explanation: what each column of a table brings to the score of each row, to be read, added up and drawn."""
 
+import importlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from html import escape
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,8 @@ SCORE = "score"  # the scale on which the scores of all classes have probabiliti
 PARAMETER = "value"  # the scale of a parameter of a distribution: its scores are of different things, the first of them the location
 # Columns that a text names at most; the others are added up.
 MOST_NAMED = 10
+# Rows that a notebook shows.
+MOST_SHOWN = 3
 
 
 class Contribution(NamedTuple):
@@ -91,6 +95,38 @@ class Explanation:
             lines.append(f"  ({self.exact_share:.0%} of the weight of the model is explained exactly, the rest by sampled orders)")
         return "\n".join(map(printable, lines)) + "\n"
 
+    def _repr_html_(self) -> str:
+        """The first rows as tables for a notebook, each column with a bar of what it brings."""
+        return "".join(html_of_row(self, row) for row in range(min(len(self), MOST_SHOWN))) + (
+            f"<p>and {len(self) - MOST_SHOWN:,} more rows</p>" if len(self) > MOST_SHOWN else ""
+        )
+
+    def to_shap(self) -> Any:
+        """The same as a shap.Explanation, for the pictures of the shap library, which must be installed.
+
+        Its `data` are numbers, and codes for categories; what the rows hold in words is its `display_data`.
+
+        Returns
+        -------
+        shap.Explanation
+            Of one score (n_rows, n_columns), of several (n_rows, n_columns, n_scores).
+        """
+        try:
+            shap = importlib.import_module("shap")
+        except ImportError as error:
+            raise ImportError("to_shap makes an object of the shap library, which is not installed: pip install shap.") from error
+        one = self.values.shape[2] == 1
+        base = np.tile(self.base, (len(self), 1))
+        cells = self.cells
+        return shap.Explanation(
+            values=self.values[:, :, 0] if one else self.values,
+            base_values=base[:, 0] if one else base,
+            data=None if cells is None else cells.first_features(),
+            display_data=None if cells is None else np.array([cells.row(row) for row in range(len(self))], object),
+            feature_names=list(self.names),
+            output_names=None if one else list(self.outputs),
+        )
+
     def title(self, output: int) -> str:
         """What a score is, in words."""
         return f"{self.scale} of {self.outputs[output]}" if self.outputs[output] else self.scale
@@ -114,6 +150,24 @@ class Explanation:
             raise ParameterError(f"Explanation: row must be one of the {len(self):,} rows, counted from 0; {row} was given")
         if output is not None and not 0 <= output < len(self.outputs):
             raise ParameterError(f"Explanation: output must be one of the {len(self.outputs)} scores, counted from 0; {output} was given")
+
+
+def html_of_row(explanation: Explanation, row: int, most: int = MOST_NAMED) -> str:
+    """One row as a table of HTML: its score, the base, and the columns that push the score up and down. All text is escaped."""
+    k = explanation.highest(row)
+    brought = [one for one in explanation.contributions(row, k) if one.value]
+    told = [(one.name, one.cell, one.value) for one in brought[:most]]
+    if rest := brought[most:]:
+        told.append((f"{len(rest)} other column{'s' if len(rest) > 1 else ''}", "", sum(one.value for one in rest)))
+    largest = max((abs(value) for _, _, value in told), default=1.0) or 1.0
+    head = f"{explanation.title(k)}: {explanation.worded(explanation.scores[row], k)}, on average {explanation.worded(explanation.base, k)}"
+    lines = [f"<table><caption>{escape(printable(head))}</caption><tr><th>column</th><th>value</th><th>contribution</th><th></th></tr>"]
+    for (name, cell, value), number in zip(told, aligned([value for _, _, value in told]), strict=True):
+        colour = "#D55E00" if value > 0 else "#0072B2"
+        bar = f'<div style="background:{colour};height:0.8em;width:{100 * abs(value) / largest:.0f}px"></div>'
+        words = "".join(f"<td>{escape(printable(text))}</td>" for text in (name, cell, number.strip()))
+        lines.append(f"<tr>{words}<td>{bar}</td></tr>")
+    return "".join(lines) + "</table>"
 
 
 def rounded(value: float) -> str:

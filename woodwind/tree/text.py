@@ -62,12 +62,12 @@ def export_text(
         raise ParameterError(f"export_text: output_names must have {forest.n_outputs} names, {len(output_names)} were given")
     if output_names is None and forest.n_outputs > 1:
         output_names = [f"output_{k}" for k in range(forest.n_outputs)]
-    drawing = _Drawing(forest, tree % forest.n_trees, names, categories, output_names, moments, detail)
+    drawing = TreeDrawing(forest, tree % forest.n_trees, names, categories, output_names, moments, detail)
     return "\n".join(map(printable, drawing.lines())) + "\n"
 
 
 @dataclass
-class _Drawing:
+class TreeDrawing:
     """What does not change while one tree is drawn."""
 
     forest: Forest

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pyarrow as pa
 import pytest
-from sklearn.metrics import average_precision_score, confusion_matrix, log_loss, r2_score, roc_auc_score
+from sklearn.metrics import average_precision_score, classification_report, confusion_matrix, log_loss, r2_score, roc_auc_score
 
 import woodwind
 from tests.auto.fake_outcome import fake
@@ -16,17 +16,22 @@ from tests.auto.fake_outcome import outcome_of as outcome_from
 from woodwind.auto.clock import Countdown, OutOfTimeError
 from woodwind.auto.facts import collection as facts_file
 from woodwind.auto.facts.collection import collect
+from woodwind.auto.facts.data import correlated_columns
 from woodwind.auto.facts.dependence import dependence_facts
 from woodwind.auto.facts.importance import PredictionPace, SampledRows, affordable, importance_facts
+from woodwind.auto.facts.quality import Curves
 from woodwind.auto.facts.scored_rows import ScoredRows
 from woodwind.auto.members.link import probabilities
+from woodwind.auto.shap import explain_model
 from woodwind.base.errors import ReportWarning
+from woodwind.base.random_streams import choose, key
 from woodwind.report import page
 from woodwind.report.sections import mistakes
 from woodwind.report.wording import PARTS as PART_NAMES
 
 TASKS = ("binary", "multiclass", "regression")
-COSTLY = {"metrics", "comparison", "quality", "intervals", "data", "members", "diversity", "importance", "dependence"}
+MEASURES = ("precision", "recall", "f1-score")
+COSTLY = {"metrics", "comparison", "quality", "intervals", "data", "members", "diversity", "importance", "dependence", "shap"}
 PARTS = COSTLY | {"leaderboard", "suspicions", "made", "use", "curves", "mistakes"}
 
 
@@ -205,6 +210,61 @@ def test_confusion_and_classes_add_up(task):
     for position, one in enumerate(quality["classes"]):
         assert one["recall"] == pytest.approx((predicted[outcome.y == position] == position).mean())
         assert one["low"] <= one["recall"] <= one["high"]
+
+
+def test_metrics_of_classes_and_their_averages_are_those_of_scikit_learn():
+    outcome, quality = outcome_of("multiclass"), facts_of("multiclass")["quality"]
+    proba = probabilities(outcome.blend_out_of_fold)
+    told = classification_report(outcome.y, proba.argmax(axis=1), output_dict=True)
+    for position, one in enumerate(quality["classes"]):
+        assert one["area"] == pytest.approx(roc_auc_score(outcome.y == position, proba[:, position]), abs=1e-12)
+        assert one["average"] == pytest.approx(average_precision_score(outcome.y == position, proba[:, position]), abs=1e-12)
+        expected = told[str(position)]
+        assert [one["precision"], one["recall"], one["f1"]] == pytest.approx([expected[name] for name in MEASURES])
+    for one in quality["averages"]:
+        expected = told[f"{one['name']} avg"]
+        assert [one["precision"], one["recall"], one["f1"]] == pytest.approx([expected[name] for name in MEASURES])
+        assert one["area"] == pytest.approx(roc_auc_score(outcome.y, proba, multi_class="ovr", average=one["name"]))
+
+
+def test_lift_of_six_rows_by_hand():
+    """Probabilities 6 to 1, of which the first, the second and the fifth are of the class: a third of the rows holds two thirds of it."""
+    curves = Curves.of(np.arange(6.0)[::-1], np.array([True, True, False, False, True, False]), np.ones(6))
+    assert curves.rows.tolist() == pytest.approx([0, 1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6, 1])
+    assert curves.recall.tolist() == pytest.approx([0, 1 / 3, 2 / 3, 2 / 3, 2 / 3, 1, 1])
+    by_share = {one["rows"]: one for one in curves.lift()}
+    assert by_share[0.5]["recall"] == pytest.approx(2 / 3)
+    assert by_share[0.5]["lift"] == pytest.approx(4 / 3)
+    assert by_share[0.05]["lift"] == pytest.approx(2.0)
+
+
+def test_correlated_columns_are_found_by_rank_and_with_gaps():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=400)
+    gaps = np.where(rng.random(400) < 0.2, np.nan, np.exp(3.0 * x))
+    table = pa.table(
+        {"x": x, "gaps": pa.array(gaps, from_pandas=True), "other": rng.normal(size=400), "down": -x, "name": ["a"] * 400, "one": [1] * 400}
+    )
+    found = correlated_columns(table, np.arange(400))
+    assert [(one["one"], one["other"], round(float(one["rho"]), 3)) for one in found] == [
+        ("x", "down", -1.0),
+        ("x", "gaps", 1.0),
+        ("gaps", "down", -1.0),
+    ]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_shap_values_are_those_of_the_model(task):
+    outcome, found = outcome_of(task), facts_of(task)["shap"]
+    rows = choose(key(outcome.seed, "facts", "shap"), len(outcome.y), found["rows"])
+    told = explain_model(outcome.model, outcome.X.take(rows), 1, outcome.seed)
+    highest = told.scores.argmax(axis=1) if task == "multiclass" else np.zeros(len(rows), int)
+    for one in found["columns"]:
+        expected = told.values[np.arange(len(rows)), told.names.index(one["name"]), highest]
+        assert np.allclose(one["values"], expected, atol=1e-6)
+        assert one["ranks"] is None or all(rank is None or 0.0 <= rank <= 1.0 for rank in one["ranks"])
+    sizes = [one["mean"] for one in found["columns"]]
+    assert sizes == sorted(sizes, reverse=True)
 
 
 def test_calibration_counts_every_row_and_its_bins_are_honest():

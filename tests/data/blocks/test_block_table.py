@@ -313,3 +313,44 @@ woodwind.BlockTable.write({str(tmp_path / "cache")!r}, frame, target="y", block_
     blocks = woodwind.BlockTable.write(tmp_path / "cache", table(60), target="y")
     kept = {path.name for path in blocks.path.iterdir()}
     assert kept == {block_files.MANIFEST, *(one.name for one in blocks.blocks), blocks._rows_file.name}
+
+
+def test_columns_of_text_files_are_ignored_by_name(tmp_path):
+    (tmp_path / "a.csv").write_text("id,x,y\n1,2,no\n2,3,yes\n3,2,no\n")
+    blocks = woodwind.BlockTable.write(tmp_path / "cache", tmp_path / "a.csv", target="y", ignore=["id"])
+    assert blocks.schema.names == ("x",)
+    assert blocks.ignored == ("id",)
+    with pytest.raises(DataError, match="no column 'ix'"):
+        woodwind.BlockTable.write(tmp_path / "other", tmp_path / "a.csv", target="y", ignore=["ix"])
+
+
+def test_a_table_is_removed_by_the_names_of_its_files_alone(tmp_path):
+    table = pa.table({"x": [1.0, 2.0, 3.0], "y": [0, 1, 0]})
+    woodwind.BlockTable.write([tmp_path / "one", tmp_path / "two"], table, target="y", values=True, block_bytes=8)
+    (tmp_path / "two" / "mine.txt").write_text("mine")
+    woodwind.BlockTable.remove(tmp_path / "one")
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["mine.txt", "two"]
+    (tmp_path / "strange").mkdir()
+    (tmp_path / "strange" / "block-000000000000-000000.codes").write_text("of somebody")
+    woodwind.BlockTable.remove(tmp_path / "strange")
+    assert (tmp_path / "strange" / "block-000000000000-000000.codes").exists()
+
+
+def test_a_table_has_the_fingerprint_of_what_is_in_it(tmp_path):
+    table = pa.table({"x": np.arange(50.0), "word": ["a", "b"] * 25, "y": [0, 1] * 25})
+    one, two = (woodwind.BlockTable.write(tmp_path / name, table, target="y") for name in ("one", "two"))
+    other = woodwind.BlockTable.write(tmp_path / "three", table.set_column(0, "x", pa.array(np.arange(50.0)[::-1])), target="y")
+    assert one.fingerprint == two.fingerprint != other.fingerprint
+
+
+def test_a_listener_hears_of_every_row_and_may_end_the_writing(tmp_path):
+    table, heard = pa.table({"x": np.arange(50.0), "y": [0, 1] * 25}), []
+    woodwind.BlockTable.write(tmp_path / "cache", table, target="y", listener=heard.append)
+    assert sum(heard) == 3 * 50
+
+    def stop(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        woodwind.BlockTable.write(tmp_path / "other", table, target="y", listener=stop)
+    assert not (tmp_path / "other").exists()

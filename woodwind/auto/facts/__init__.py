@@ -12,5 +12,6 @@ Inside:
     quality      How good a classification ensemble is, from rows that it had not been trained on: ranking, calibration, confusion
     ranking      How good a ranking is, from queries that it had not been trained on: NDCG by cut-off, and from query to query
     scored_rows  Scored rows: a sample of those that were held out, with what the ensemble and its members predicted for them
+    shap         What columns bring to single predictions: SHAP values of some rows, for a picture of all of them
     usage        How the model is used, and how it was made
 """

@@ -29,6 +29,7 @@ from woodwind.auto.facts.members import (
 from woodwind.auto.facts.quality import classification_facts, regression_facts
 from woodwind.auto.facts.ranking import ranking_facts
 from woodwind.auto.facts.scored_rows import ScoredRows, all_metric_facts, metric_facts
+from woodwind.auto.facts.shap import shap_facts
 from woodwind.auto.facts.usage import made_facts, split_facts, suspicion_facts, use_facts
 from woodwind.auto.outcome import Outcome
 from woodwind.base.errors import ReportWarning
@@ -38,11 +39,12 @@ NEVER_DROPPED = ("leaderboard", "made", "split", "use", "suspicions", "curves", 
 
 # How good it is, by task; all others are of classes.
 QUALITY: dict[str, Callable[[Outcome, ScoredRows], dict[str, Any] | None]] = {"regression": regression_facts, "ranking": ranking_facts}
+NEED_ROWS = ("data", "importance", "mistakes", "dependence")
 NEEDS = {"dependence": "importance"}  # parts that are made of another
 FAILED = "it failed: "
 
 
-def collect(outcome: Outcome, seconds: float, threads: int = 1) -> dict[str, Any]:
+def collect(outcome: Outcome, seconds: float, threads: int = 1, without_rows: str = "") -> dict[str, Any]:
     """Facts of a job that has ended, within so many seconds.
 
     Parameters
@@ -53,6 +55,8 @@ def collect(outcome: Outcome, seconds: float, threads: int = 1) -> dict[str, Any
         Time for everything. Parts for which none is left are named in `left_out`.
     threads : int, default=1
         Of the model, when it is asked; they do not change the facts.
+    without_rows : str, default=""
+        Why there are no rows of the table to look at, where there are none: parts that need them are left out.
     """
     clock = Countdown(seconds)
     model = outcome.model
@@ -87,9 +91,13 @@ def collect(outcome: Outcome, seconds: float, threads: int = 1) -> dict[str, Any
         "diversity": lambda: diversity_facts(outcome, scored),
         "importance": lambda: importance_facts(outcome, scored, clock.share(0.5), threads),
         "mistakes": lambda: mistake_facts(outcome, scored, facts.get("importance")),
-        "dependence": lambda: dependence_facts(outcome, facts["importance"], clock.share(0.9), threads),
+        "dependence": lambda: dependence_facts(outcome, facts["importance"], clock.share(0.7), threads),
+        "shap": lambda: shap_facts(outcome, clock.share(0.9), threads),
     }
     for name, part in parts.items():
+        if without_rows and name in NEED_ROWS:
+            _left_out(facts, name, without_rows)
+            continue
         _collect_one(facts, name, part, clock)
     failed = [f"{one['part']} ({one['why'].removeprefix(FAILED)})" for one in facts["left_out"] if one["failed"]]
     if failed:

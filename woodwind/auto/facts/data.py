@@ -16,6 +16,10 @@ MOST_COLUMNS = 400  # that are described one by one
 BINS = 24
 MOST_CATEGORIES = 12
 MOST_CLASSES = 60
+CORRELATED = 0.9  # rank correlation from which on two columns are told
+CORRELATED_ROWS = 5_000
+CORRELATED_COLUMNS = 200  # that are compared with each other
+MOST_PAIRS = 12
 
 
 def data_facts(outcome: Outcome, clock: Countdown) -> dict[str, Any]:
@@ -40,6 +44,7 @@ def data_facts(outcome: Outcome, clock: Countdown) -> dict[str, Any]:
         "weighted": outcome.weight is not None,
         "groups": None if outcome.groups is None else len(np.unique(outcome.groups)),
         "target": target_facts(outcome),
+        "correlated": correlated_columns(table, choose(key(outcome.seed, "facts", "correlated"), n, min(n, CORRELATED_ROWS))),
     }
 
 
@@ -60,6 +65,37 @@ def column_facts(name: str, column: Any, rows: NDArray[np.int64] | None) -> dict
     elif facts["kind"] != "other":
         facts.update(category_facts(held))
     return facts
+
+
+def correlated_columns(table: Any, rows: NDArray[np.int64]) -> list[dict[str, Any]]:
+    """Pairs of columns of numbers that say nearly the same: rank correlation (Spearman 1904) over rows that have both."""
+    names = [str(name) for name in table.column_names]
+    positions = [position for position in range(len(names)) if kind_of(str(table.column(position).type)) == "number"][:CORRELATED_COLUMNS]
+    if len(positions) < 2 or len(rows) < 20:
+        return []
+    ranks = np.column_stack([centred_ranks(table.column(position).take(rows)) for position in positions])
+    there = np.isfinite(ranks)
+    ranks = np.where(there, ranks, 0.0)
+    spread = (ranks**2).T @ there  # of the first column over the rows that the second one has, too
+    size = np.sqrt(spread * spread.T)
+    rho = np.divide(ranks.T @ ranks, size, out=np.zeros_like(size), where=size > 0.0)
+    pairs = [(int(one), int(other)) for one, other in np.argwhere(np.abs(np.triu(rho, 1)) >= CORRELATED)]
+    pairs.sort(key=lambda pair: -abs(rho[pair]))
+    return [{"one": brief(names[positions[a]]), "other": brief(names[positions[b]]), "rho": rho[a, b]} for a, b in pairs[:MOST_PAIRS]]
+
+
+def centred_ranks(column: Any) -> NDArray[np.float64]:
+    """Ranks of numbers or dates of an Arrow column less their mean, those of equal values the same; NaN for what is missing."""
+    values = np.asarray(column.to_numpy())
+    if values.dtype.kind == "M":
+        values = np.where(np.isnat(values), np.nan, values.astype("datetime64[s]").astype(np.float64))
+    values = values.astype(np.float64)
+    out = np.full(len(values), np.nan)
+    there = ~np.isnan(values)
+    _, position, counts = np.unique(values[there], return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - 0.5 * (counts - 1.0))[position]
+    out[there] = ranks - ranks.mean() if len(ranks) else ranks
+    return out
 
 
 def kind_of(sort: str) -> str:

@@ -1,5 +1,6 @@
 """How good a classification ensemble is, from rows that it had not been trained on: ranking, calibration, confusion."""
 
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
@@ -20,45 +21,104 @@ SMALLEST_BIN = 20  # rows of a bin of the calibration, at the least
 MOST_CLASSES = 12  # of a confusion matrix
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 STRIP = 140  # points of a class
+MOST_CURVES = 4  # of classes, each against all others
+MOST_AREAS = 60  # of classes that have areas below their curves: a sorting of all rows each
+LIFT_AT = (0.01, 0.05, 0.1, 0.2, 0.3, 0.5)  # shares of the rows, those of the highest probability first
+AVERAGED = ("recall", "precision", "f1", "area", "average")
 
 
 def classification_facts(outcome: Outcome, scored: ScoredRows) -> dict[str, Any]:
     """Everything about classes; two classes have curves of ranking as well."""
     names = [brief(label) for label in outcome.model.classes]
+    curves = class_curves(scored, names)
+    rows = by_class(scored, curves)
     out = {
         "accuracy": float(np.average(scored.predicted == scored.y, weights=scored.weight)),
         "calibration": calibration(scored, names),
         "confusion": confusion(scored, names),
         "mixups": mixups(scored, names) if len(names) > 2 else [],
-        "classes": by_class(scored, names),
+        "classes": rows,
+        "averages": averages(rows),
         "chances": probabilities(scored, names, outcome.seed),
     }
     if scored.task == "binary" and 0 < int((scored.y == 1).sum()) < len(scored.y):
         out["ranking"] = ranking(scored, names[scored.positive])
         out["separation"] = separation(scored, names)
         out["thresholds"] = thresholds(scored, names[scored.positive])
+    if scored.task == "multiclass":
+        out["class_curves"] = [one for one in curves if "false" in one]
     return out
 
 
 def ranking(scored: ScoredRows, positive: str) -> dict[str, Any]:
-    """The curves of Peterson, Birdsall & Fox (1954) and of precision over recall, with the areas below them; weights are honoured."""
-    probability, truth, weight = scored.proba[:, scored.positive], scored.y == scored.positive, scored.weight
-    order = np.argsort(-probability, kind="stable")
-    hits = np.cumsum(weight[order] * truth[order])
-    misses = np.cumsum(weight[order] * ~truth[order])
-    last = np.append(np.flatnonzero(np.diff(probability[order])), len(order) - 1)  # rows of equal probability come together
-    recall, false = hits[last] / hits[-1], misses[last] / misses[-1]
-    precision = hits[last] / (hits[last] + misses[last])
-    area = float(np.trapezoid(np.append(0.0, recall), np.append(0.0, false)))
-    average = float(np.sum(np.diff(np.append(0.0, recall)) * precision))
-    roc = thinned(np.append(0.0, false), np.append(0.0, recall))
-    found = thinned(recall, precision)
+    """ROC curve, precision-recall curve, cumulative gains and lift of the positive class; weights are honoured."""
+    truth = scored.y == scored.positive
+    curves = Curves.of(scored.proba[:, scored.positive], truth, scored.weight)
+    roc, gains = thinned(curves.false, curves.recall), thinned(curves.rows, curves.recall)
+    found = thinned(curves.recall[1:], curves.precision)
+    error = area_error(curves.area, int(truth.sum()), int((~truth).sum()))
     return {
         "positive": positive,
-        "share": float(hits[-1] / (hits[-1] + misses[-1])),
-        "roc": {"false": roc[0], "true": roc[1], "area": area, "standard_error": area_error(area, int(truth.sum()), int((~truth).sum()))},
-        "precision_recall": {"recall": found[0], "precision": found[1], "average": average},
+        "share": curves.share,
+        "roc": {"false": roc[0], "true": roc[1], "area": curves.area, "standard_error": error},
+        "precision_recall": {"recall": found[0], "precision": found[1], "average": curves.average},
+        "gains": {"rows": gains[0], "found": gains[1], "lift": curves.lift()},
     }
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Curves of one class against all others, by falling probability; rows of equal probability come together."""
+
+    false: Floats  # false positive rate, from 0 on
+    recall: Floats  # from 0 on
+    rows: Floats  # share of all rows, from 0 on
+    precision: Floats  # one shorter: of no rows there is none
+    share: float  # of the rows of the class
+
+    @classmethod
+    def of(cls, probability: Floats, truth: NDArray[np.bool_], weight: Floats) -> "Curves":
+        """The curves of Peterson, Birdsall & Fox (1954) and of precision over recall; some rows are of the class, and some are not."""
+        order = np.argsort(-probability, kind="stable")
+        hits = np.cumsum(weight[order] * truth[order])
+        misses = np.cumsum(weight[order] * ~truth[order])
+        last = np.append(np.flatnonzero(np.diff(probability[order])), len(order) - 1)
+        seen, total = hits[last] + misses[last], float(hits[-1] + misses[-1])
+        false, recall, rows = (np.append(0.0, one) for one in (misses[last] / misses[-1], hits[last] / hits[-1], seen / total))
+        return cls(false, recall, rows, hits[last] / seen, float(hits[-1]) / total)
+
+    @property
+    def area(self) -> float:
+        """Area under the ROC curve."""
+        return float(np.trapezoid(self.recall, self.false))
+
+    @property
+    def average(self) -> float:
+        """Average precision, by steps."""
+        return float(np.sum(np.diff(self.recall) * self.precision))
+
+    def lift(self) -> list[dict[str, float]]:
+        """Recall, and how many times that of rows at random it is, of the rows of the highest probability."""
+        found = np.interp(LIFT_AT, self.rows, self.recall)
+        return [{"rows": at, "recall": float(one), "lift": float(one) / at} for at, one in zip(LIFT_AT, found, strict=True)]
+
+
+def class_curves(scored: ScoredRows, names: list[str]) -> list[dict[str, Any]]:
+    """Of each of several classes, against all others: area under the ROC curve and average precision; of the commonest, the ROC curve."""
+    truth, counts = scored.y.astype(np.int64), np.bincount(scored.y.astype(np.int64), minlength=len(names))
+    common = np.argsort(-counts, kind="stable").tolist()
+    drawn, measured = set(common[:MOST_CURVES]), set(common[:MOST_AREAS])
+    out: list[dict[str, Any]] = []
+    for position, name in enumerate(names):
+        if position not in measured or not 0 < counts[position] < len(truth):
+            out.append({"name": name, "area": None, "average": None})
+            continue
+        curves = Curves.of(scored.proba[:, position], truth == position, scored.weight)
+        out.append({"name": name, "area": curves.area, "average": curves.average})
+        if position in drawn:
+            false, recall = thinned(curves.false, curves.recall, CURVE_POINTS // 2)
+            out[-1].update({"false": false, "true": recall})
+    return out
 
 
 def area_error(area: float, positive: int, negative: int) -> float:
@@ -126,17 +186,32 @@ def mixups(scored: ScoredRows, names: list[str], most: int = 8) -> list[dict[str
     return out
 
 
-def by_class(scored: ScoredRows, names: list[str]) -> list[dict[str, Any]]:
-    """Of each class: rows, the share that is found (recall, with an interval), and the share that is right where it was predicted."""
+def by_class(scored: ScoredRows, curves: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of each class: rows, recall with an interval, precision, F1, and what its curves have below them; None where there is none."""
     truth, predicted = scored.y.astype(np.int64), scored.predicted
-    rows, told = np.bincount(truth, minlength=len(names)), np.bincount(predicted, minlength=len(names))
-    right = np.bincount(truth[truth == predicted], minlength=len(names))
+    rows, told = np.bincount(truth, minlength=len(curves)), np.bincount(predicted, minlength=len(curves))
+    right = np.bincount(truth[truth == predicted], minlength=len(curves))
     out = []
-    for position, name in enumerate(names):
+    for position, found in enumerate(curves):
         low, high = wilson(float(right[position]), float(rows[position]))
-        recall = right[position] / rows[position] if rows[position] else None
-        precision = right[position] / told[position] if told[position] else None
-        out.append({"name": name, "count": rows[position], "recall": recall, "low": low, "high": high, "precision": precision})
+        out.append({
+            "name": found["name"], "count": rows[position], "low": low, "high": high, "area": found["area"], "average": found["average"],
+            "recall": right[position] / rows[position] if rows[position] else None,
+            "precision": right[position] / told[position] if told[position] else None,
+            "f1": 2.0 * right[position] / (rows[position] + told[position]) if rows[position] else None,
+        })  # fmt: skip
+    return out
+
+
+def averages(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Means over classes that have rows: all alike (macro), and by their rows (weighted). What is never predicted has precision 0."""
+    there = [one for one in rows if one["count"] > 0]
+    out = []
+    for name, weights in (("macro", [1.0] * len(there)), ("weighted", [float(one["count"]) for one in there])):
+        found = {measure: float(np.average([one[measure] or 0.0 for one in there], weights=weights)) for measure in AVERAGED}
+        if any(one["area"] is None for one in there):
+            found["area"] = found["average"] = None  # type: ignore[assignment]
+        out.append({"name": name, **found})
     return out
 
 

@@ -24,6 +24,14 @@ def _libraries(_with_scipy: bool) -> Any:
     return ThreadpoolController()
 
 
+def _take_control() -> None:
+    """Be the thread that may set the limit: threadpoolctl lets the first one have it and ignores others, and we see to their turns."""
+    for library in _libraries("scipy.linalg" in sys.modules).lib_controllers:
+        clear = getattr(library, "clear_controlling_thread", None)  # from 3.7 on, of OpenBLAS
+        if clear is not None:
+            clear(force=True)
+
+
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Hold BLAS to one thread until the last of those who asked for it is done: the limit is of the whole process."""
@@ -31,6 +39,7 @@ def one_blas_thread() -> Iterator[None]:
     with _lock:
         _users += 1
         if _users == 1:
+            _take_control()
             _limit = _libraries("scipy.linalg" in sys.modules).limit(limits=1, user_api="blas")
     try:
         yield
@@ -38,5 +47,6 @@ def one_blas_thread() -> Iterator[None]:
         with _lock:
             _users -= 1
             if _users == 0:
+                _take_control()
                 _limit.restore_original_limits()
                 _limit = None

@@ -14,12 +14,17 @@ from woodwind.base.random_streams import key
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.forest_codes import ForestCodes
+from woodwind.data.blocks.block_table import BlockTable
 from woodwind.data.tables.matrix_form import MatrixForm
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import Table
+from woodwind.shards.disk_shards import DiskShards
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+# Rows of a table in blocks that are looked at for the form of a matrix.
+FORM_ROWS = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +85,11 @@ class TrainingSet:
         names = {one.name for one in fields(self)}
         vars(out).update({name: made for name, made in vars(self).items() if name not in names})
         return out
+
+    def use_blocks(self, blocks: BlockTable) -> None:
+        """Take bins and codes from blocks on disk; what numbers are like from the rows at the beginning, which no member of trees asks."""
+        some = self.table.take(np.arange(min(FORM_ROWS, self.n_rows)))
+        vars(self).update(cuts=blocks.cuts, codes=DiskShards(blocks), form=MatrixForm.of_table(self.schema, some))
 
     # Forms of the table, made when they are first asked for. Bins and codes know nothing of the target: they may see all rows.
 

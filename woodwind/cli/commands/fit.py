@@ -15,7 +15,7 @@ from woodwind import store
 from woodwind.auto.averaging import estimate_words
 from woodwind.auto.checkpoint import Checkpoint
 from woodwind.auto.decision import DecisionRule
-from woodwind.auto.events import Event, JobBegan
+from woodwind.auto.events import Event, JobBegan, Message
 from woodwind.auto.portfolio import FAMILIES
 from woodwind.base.atomic import shortened
 from woodwind.base.errors import JobError
@@ -27,6 +27,7 @@ from woodwind.cli.events_output import Listener, write_json_event, write_lines_o
 from woodwind.cli.interrupts import AT_WORK, WRITING, Interrupting
 from woodwind.cli.leaderboard_table import show_leaderboard
 from woodwind.cli.live import LiveTable
+from woodwind.cli.memory_budget import MemorySize, decide, written_blocks
 from woodwind.cli.model_files import decision_words, metric_words
 from woodwind.cli.options import (
     Duration,
@@ -51,11 +52,14 @@ from woodwind.params.auto import AutoParams, TableParams
 MINUTE = 60.0
 # Of the time that was asked for, so much is left for training however long the start has taken.
 LEAST_SHARE = 0.2
+# Options that blocks on disk were written by, or have no use for.
+DECIDED = ("group", "weight", "ignore", "drop_missing_target", "time_column", "schema")
 ADVICE = {"time": "Give --time for a deadline, or --models for the same result every time."}
 
 EXAMPLES = (
     "woodwind fit train.csv --target y",
     "woodwind fit 'parts/*.parquet' --target price --time 10m -o prices.ww",
+    "woodwind fit 'parts/*.parquet' --target price --time 1h --memory 2G",
     "woodwind fit train.csv --target y --models 8 --seed 1 --group customer --ignore id --json",
     "woodwind fit train.csv --target y --positive yes --threshold f1 --also auc,f1",
     "woodwind fit train.csv --target relevance --query query_id",
@@ -93,6 +97,11 @@ EXAMPLES = (
 @click.option("--write-schema", is_flag=True, help="Only read the table, write what its columns are to a file next to the model, and end.")
 @declared_option("--seed", AutoParams, "random_state", type=WholeNumber(0), metavar="N")
 @threads_option()
+@click.option(
+    "--memory", type=MemorySize(), metavar="SIZE",
+    help="Memory that the job may take, about, such as 500M or 2G: a table that does not fit is written in blocks next to the model while "
+    "the job runs, and boosting alone is trained on them. Unless given, tables are read into memory.",
+)  # fmt: skip
 @declared_option("--max-size", AutoParams, "max_size", type=click.FloatRange(0.0, min_open=True), metavar="MB")
 @declared_option("--exclude", AutoParams, "exclude", type=NameChoice(FAMILIES), multiple=True, metavar="FAMILY", more="One at a time.")
 @declared_option("--resume", AutoParams, "resume", is_flag=True)
@@ -124,7 +133,7 @@ def run(**given: Any) -> None:
 
         with showing:
             try:
-                model = train(given, listener, started)
+                model = train(given, listener, tell, started)
             except JobError:
                 if interrupting.heard:
                     raise KeyboardInterrupt from None  # there was nothing to finish with
@@ -139,14 +148,25 @@ def run(**given: Any) -> None:
                 say(f"woodwind fit: the folder {str(checkpoint.folder)!r} stays: Woodwind did not put {listed(left)} there.")
 
 
-def train(given: dict[str, Any], tell: Listener, started: float) -> Any:
-    """The job. Its time began with the call: importing all that training needs has taken some of it."""
+def train(given: dict[str, Any], listener: Listener, tell: Listener, started: float) -> Any:
+    """The job. Its time began with the call: importing all that training needs has taken some of it, and so has writing blocks."""
     job = woodwind.fit
+
+    def now() -> float:
+        return time.perf_counter() - started
+
+    def say_words(words: str) -> None:
+        tell(Message(seconds=now(), words=words))
+
     options = settings(given)
-    spent = time.perf_counter() - started
-    if given["models"] is None:
-        options["time"] = max(options["time"] - spent, LEAST_SHARE * options["time"])
-    return job(source_of(given), given["target"], listener=lambda event: tell(delayed(event, spent)), **options)
+    size = None if given["memory"] is None else decide(given, say_words)
+    with nullcontext(source_of(given)) if size is None else written_blocks(given, size, say_words, now) as source:
+        if size is not None:
+            options = {name: value for name, value in options.items() if name not in DECIDED}
+        spent = now()
+        if given["models"] is None:
+            options["time"] = max(options["time"] - spent, LEAST_SHARE * options["time"])
+        return job(source, given["target"], listener=lambda event: listener(delayed(event, spent)), **options)
 
 
 def delayed(event: Event, spent: float) -> Event:

@@ -4,6 +4,7 @@
     preparing.json             in the place of a manifest, while the table is being made
     rows-TOKEN.arrow           target, weight and group of every row
     block-TOKEN-000000.codes   codes of some rows, one byte each, row after row; compressed where that helps
+    value-TOKEN-000000.cells   where they are wanted, the numbers themselves of some rows, column after column
 
 A table is there when its manifest is, and that is written last, in one step. The token is drawn anew for each table, and it stands in
 preparing.json before there is a file of that name: what was interrupted is found and removed by the next who writes there. Nothing is
@@ -32,7 +33,7 @@ from woodwind.base.lock import FileLock
 KIND = "woodwind blocks 1"
 MANIFEST, PREPARING, LOCK = "manifest.json", "preparing.json", "blocks.lock"
 TOKEN = re.compile(r"[0-9a-f]{12}")
-BLOCK_NAME = re.compile(r"block-[0-9a-f]{12}-[0-9]{6}\.codes|rows-[0-9a-f]{12}\.arrow")
+BLOCK_NAME = re.compile(r"block-[0-9a-f]{12}-[0-9]{6}\.codes|value-[0-9a-f]{12}-[0-9]{6}\.cells|rows-[0-9a-f]{12}\.arrow")
 # What is removed: those, what a writer that was killed has left of one, and rows that were set aside.
 REMOVABLE = re.compile(rf"(?:{BLOCK_NAME.pattern})|\.(?:{BLOCK_NAME.pattern})\.[0-9a-f]{{12}}\.part|aside-[0-9a-f]{{12}}\.arrow")
 # LZ4 unpacks faster than a disk reads; what it does not make smaller by a twentieth is stored as it is.
@@ -96,8 +97,24 @@ def read_stored(folders: Sequence[Path], stored: StoredFile, check: bool, room: 
     return found
 
 
+def read_part(folders: Sequence[Path], stored: StoredFile, begin: int, size: int) -> NDArray[np.uint8]:
+    """Some bytes of a file that is not compressed."""
+    path, out = folders[stored.folder] / stored.name, np.empty(size, np.uint8)
+    try:
+        with open(path, "rb", buffering=0) as file:
+            file.seek(begin)
+            filled = 0
+            while filled < size and (some := file.readinto(memoryview(out)[filled:])):
+                filled += some
+    except OSError as error:
+        raise wrong_file(path, f"cannot be read: {error.strerror or error}") from error
+    if filled != size:
+        raise wrong_file(path, "is damaged: it has fewer bytes than were written")
+    return out
+
+
 def unpacked(raw: NDArray[np.uint8], stored: StoredFile, stride: int, folders: Sequence[Path]) -> NDArray[np.uint8]:
-    """The codes of a block (rows, stride), writable, as kernels take them; those of one that is not compressed are `raw` itself."""
+    """The bytes of a block (rows, stride), writable, as kernels take them; those of one that is not compressed are `raw` itself."""
     size = stored.rows * stride
     path = folders[stored.folder] / stored.name
     if not stored.packed:
@@ -176,11 +193,19 @@ class BlockWriter:
         self.files.append(StoredFile(folder, name, rows, len(stored), zlib.crc32(stored), is_packed))
 
     def add_block(self, codes: NDArray[np.uint8]) -> None:
-        """Write the next block; blocks take turns in the folders."""
-        number = sum(one.name.startswith("block-") for one in self.files)
+        """Write the next block of codes (rows, stride)."""
+        self._add_next("block", "codes", len(codes), codes, pack=True)
+
+    def add_values(self, values: NDArray[np.float64]) -> None:
+        """Write the next block of numbers (features, rows), as it is: columns are read from it alone."""
+        self._add_next("value", "cells", values.shape[1], values, pack=False)
+
+    def _add_next(self, kind: str, ending: str, rows: int, data: NDArray[Any], pack: bool) -> None:
+        """Write the next file of a kind; they take turns in the folders."""
+        number = sum(one.name.startswith(f"{kind}-") for one in self.files)
         if number > MOST_BLOCKS:
             raise DataError("BlockTable: the table has more than a million blocks. Give larger ones with block_bytes.")
-        self.add(f"block-{self.token}-{number:06d}.codes", len(codes), np.ascontiguousarray(codes), number % len(self.folders))
+        self.add(f"{kind}-{self.token}-{number:06d}.{ending}", rows, np.ascontiguousarray(data), number % len(self.folders), pack)
 
     def finish(self, manifest: dict[str, Any]) -> None:
         """The table is there from now on; one that was there before is gone."""
@@ -237,3 +262,20 @@ def list_written(home: Path) -> list[Path]:
                     inside = [entry for entry in folder.iterdir() if REMOVABLE.fullmatch(entry.name) and f"-{token}" in entry.name]
                     found += [entry for entry in inside if entry not in found]
     return found
+
+
+def remove_written(home: Path) -> list[Path]:
+    """Remove the files of a table, or of one that was interrupted, name by name; returns the folders that they were in."""
+    if not (home / MANIFEST).exists() and not (home / PREPARING).exists():
+        return []
+    lock = FileLock.take(home / LOCK, f"the folder {str(home)!r}")
+    try:
+        written = list_written(home)
+        remove(written)
+        for name in (MANIFEST, PREPARING):
+            with suppress(OSError, ValueError):
+                if json.loads((home / name).read_bytes()).get("kind") == KIND:
+                    os.unlink(home / name)
+    finally:
+        lock.release()
+    return sorted({path.parent for path in written})

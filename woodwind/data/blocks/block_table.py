@@ -1,8 +1,10 @@
 """BlockTable: a table in blocks, how it is made, and what is in it."""
 
+import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,11 +22,23 @@ from woodwind.base.pool import usable_threads
 from woodwind.data.binning.codes import Codes, aligned_rows, positions_in_row, shared_stride, width_for
 from woodwind.data.binning.cuts import MOST_BINS, Cuts
 from woodwind.data.blocks.batches import BatchSource, changed_source, open_source
-from woodwind.data.blocks.block_files import KIND, MANIFEST, PREPARING, BlockWriter, StoredFile, read_stored, unpacked
+from woodwind.data.blocks.block_files import (
+    KIND,
+    MANIFEST,
+    PREPARING,
+    BlockWriter,
+    StoredFile,
+    read_part,
+    read_stored,
+    remove_written,
+    unpacked,
+)
 from woodwind.data.blocks.streamed_schema import SeenNumbers, SeenSchema, marked_columns
 from woodwind.data.blocks.text_batches import TextSource
+from woodwind.data.tables.categories import MOST_CODES
 from woodwind.data.tables.roles import read_weights
 from woodwind.data.tables.schema import Schema
+from woodwind.data.tables.table import Table
 from woodwind.data.tables.target_column import missing_rows
 
 BLOCK_BYTES = 1 << 23
@@ -50,10 +64,18 @@ overwrite : bool, default=False
     Replace a table that is in the folder already.
 block_bytes : int, default=8388608
     Bytes of a block before it is compressed.
+values : bool, default=False
+    Write the numbers themselves as well, eight bytes each beside the byte of their code: forests need them.
+temporary : bool, default=False
+    Mark the table as one that whoever wrote it will remove, and that may be written over if that did not happen.
+listener : callable, default=None
+    A function that is called after every batch with the number of rows that were read, of all passes together.
 n_jobs : int, default=None
     Threads; None for all.
 """
 ROLES = ("target", "weight", "group")
+# Beside them: what category each row has, of columns of more categories than there are codes for.
+NUMBERS = "numbers {}"
 
 
 @dataclass(frozen=True)
@@ -67,10 +89,14 @@ class WritePlan:
     block_bytes: int
     drop_missing_target: bool
     threads: int
+    values: bool = False
+    ignored: tuple[str, ...] = ()
+    temporary: bool = False
+    listener: Callable[[int], None] = lambda rows: None
 
 
 class BlockTable:
-    """A table on disk, in blocks of codes: estimators of gradient boosting take it in the place of `X`, with the target inside.
+    """A table on disk, in blocks of codes: gradient boosting and forests take it in the place of `X`, with the target inside.
 
     >>> blocks = woodwind.BlockTable.write("cache", "parts/*.parquet", target="y")  # doctest: +SKIP
     >>> woodwind.GradientBoostingClassifier().fit(blocks)  # doctest: +SKIP
@@ -99,6 +125,7 @@ class BlockTable:
         self.folders = [self.path / str(folder) for folder in manifest["folders"]]
         files = [StoredFile.from_dict(one, len(self.folders)) for one in manifest["files"]]
         self.blocks = [one for one in files if one.name.startswith("block-")]
+        self.value_files = [one for one in files if one.name.startswith("value-")]
         (self._rows_file,) = [one for one in files if one.name.startswith("rows-")]
         self.schema = Schema.from_dict(manifest["schema"]).check()
         edges = tuple(np.array([float.fromhex(number) for number in of_one]) for of_one in manifest["edges"])
@@ -109,8 +136,14 @@ class BlockTable:
         self.n_rows, self.max_bins = int(manifest["rows"]), int(manifest["max_bins"])
         if self.n_rows != sum(one.rows for one in self.blocks) or self.n_rows != self._rows_file.rows or self.n_rows < 1:
             raise ValueError("its numbers of rows differ")
+        if self.value_files and self.n_rows != sum(one.rows for one in self.value_files):
+            raise ValueError("it has numbers of other rows")
+        if any(one.packed or one.size != 8 * one.rows * self.n_features for one in self.value_files):
+            raise ValueError("its numbers have another size than they should")
         self.roles = {str(role): str(name) for role, name in manifest["roles"].items() if role in ROLES}
         self.bytes_read = int(manifest["source_bytes"])
+        self._checked: set[int] = set()  # files of numbers
+        self.ignored = tuple(str(name) for name in manifest.get("ignored", ()))
 
     @property
     def n_features(self) -> int:
@@ -125,7 +158,11 @@ class BlockTable:
     @property
     def n_bytes(self) -> int:
         """Bytes on disk."""
-        return sum(one.size for one in (*self.blocks, self._rows_file))
+        return sum(one.size for one in self._files)
+
+    @property
+    def _files(self) -> tuple[StoredFile, ...]:
+        return (*self.blocks, *self.value_files, self._rows_file)
 
     @property
     def layout(self) -> Codes:
@@ -161,14 +198,72 @@ class BlockTable:
         column = self._column("group")
         return None if column is None else as_array(column)
 
+    def category_numbers(self, feature: int) -> NDArray[np.int32] | None:
+        """(n,) the number of the category of each row, -1 for missing ones; None where each category has a code, which is its number."""
+        column = self._column(NUMBERS.format(feature))
+        return None if column is None else np.asarray(column.to_numpy(), np.int32)
+
+    def cells(self, number: int, feature: int, begin: int, end: int) -> NDArray[np.float64]:
+        """The numbers of a feature in rows begin to end of a file of numbers, those of categories as doubles.
+
+        The file is compared with its checksum when it is first read.
+        """
+        one = self.value_files[number]
+        if number not in self._checked:
+            read_stored(self.folders, one, check=True)
+            self._checked.add(number)
+        cells = read_part(self.folders, one, 8 * (feature * one.rows + begin), 8 * (end - begin))
+        return cells.view(np.float64)
+
     def codes(self, number: int, raw: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
         """The codes of a block (rows, stride); `raw` are its bytes on disk, if they have been read already."""
         one = self.blocks[number]
         return unpacked(read_stored(self.folders, one, check=True) if raw is None else raw, one, self.layout.by_row.shape[1], self.folders)
 
+    @property
+    def fingerprint(self) -> str:
+        """A digest of everything in it: the same for the same table, whenever and wherever it was written."""
+        files = [(one.name.split("-")[0], one.rows, one.size, one.crc) for one in self._files]
+        edges = [[number.hex() for number in edge.tolist()] for edge in self.cuts.edges]
+        return hashlib.sha256(json.dumps([self.schema.to_dict(), edges, self.roles, files]).encode()).hexdigest()
+
+    @staticmethod
+    def is_temporary(path: str | os.PathLike[str]) -> bool:
+        """Whether a folder holds a table that was written as a temporary one, or one that was not finished.
+
+        Parameters
+        ----------
+        path : path
+            The folder.
+        """
+        home = Path(path)
+        if not (home / MANIFEST).exists():
+            return (home / PREPARING).exists()
+        return _manifest(home).get("temporary") is True
+
+    @staticmethod
+    def remove(path: str | os.PathLike[str]) -> None:
+        """Remove a table, or what is left of one, file by file by the names that it has written; its folder too, if that is empty then.
+
+        Parameters
+        ----------
+        path : path
+            The folder that a table was written to.
+        """
+        home = Path(path)
+        folders = remove_written(home)
+        for folder in {*folders, home}:
+            with suppress(OSError):  # something else is in it, or it is gone
+                folder.rmdir()
+
+    def column(self, role: str) -> pa.ChunkedArray | None:
+        """The column of a role ("target", "weight" or "group") as it came, of Arrow; None where there is none."""
+        found: pa.ChunkedArray | None = self._column(role)
+        return found
+
     def verify(self) -> "BlockTable":
         """Read every file and compare its checksum; returns self, or raises DataError for the first that is damaged."""
-        for one in (*self.blocks, self._rows_file):
+        for one in self._files:
             read_stored(self.folders, one, check=True)
         return self
 
@@ -190,6 +285,9 @@ class BlockTable:
         drop_missing_target: bool = False,
         overwrite: bool = False,
         block_bytes: int = BLOCK_BYTES,
+        values: bool = False,
+        temporary: bool = False,
+        listener: Callable[[int], None] | None = None,
         n_jobs: int | None = None,
     ) -> "BlockTable":
         """Read a table a batch at a time, and write it in blocks of codes.
@@ -217,7 +315,11 @@ class BlockTable:
             roles = {role: name for role, name in given.items() if name is not None}
             columns = _columns(opened, roles, left_out)
             marked = tuple(marked_columns(categorical_features, columns))
-            plan = WritePlan(columns, roles, marked, int(max_bins), int(block_bytes), drop_missing_target, usable_threads(n_jobs))
+            threads = usable_threads(n_jobs)
+            plan = WritePlan(
+                columns, roles, marked, int(max_bins), int(block_bytes), drop_missing_target, threads, bool(values), left_out,
+                bool(temporary), listener or (lambda rows: None),
+            )  # fmt: skip
             _write(opened, plan, writer)
         return cls(folders[0])
 
@@ -225,8 +327,9 @@ class BlockTable:
 def _columns(source: BatchSource, roles: dict[str, str], ignore: Sequence[str]) -> tuple[str, ...]:
     """The columns to learn from; an error for names that are not there."""
     names = source.schema.names
+    unread = getattr(source, "left_out", ())  # of text files, columns that are ignored are not even looked at
     for name in (*roles.values(), *ignore):
-        if name not in names:
+        if name not in names and name not in unread:
             near = nearest(name, names)
             raise DataError(
                 f"BlockTable: the table has no column {name!r}.{f' Did you mean {near[0]!r}?' if near else ''} "
@@ -258,7 +361,8 @@ def _write(source: BatchSource, plan: WritePlan, writer: BlockWriter) -> None:
     if numbers is None or table is None:
         raise changed_source("the source")
     cuts = numbers.cuts(table, plan.max_bins)
-    _write_blocks(source, plan, writer, (schema, cuts), n_rows)
+    for feature, of_rows in _write_blocks(source, plan, writer, (schema, cuts), n_rows).items():
+        rows = rows.append_column(NUMBERS.format(feature), pa.array(of_rows))
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, rows.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as stream:
         stream.write_table(rows)
@@ -267,7 +371,8 @@ def _write(source: BatchSource, plan: WritePlan, writer: BlockWriter) -> None:
     edges = [[number.hex() for number in edge.tolist()] for edge in cuts.edges]
     writer.finish({
         "rows": n_rows, "max_bins": plan.max_bins, "roles": plan.roles, "schema": schema.to_dict(), "edges": edges,
-        "source_bytes": n_rows * len(plan.columns) * 8,
+        "source_bytes": n_rows * len(plan.columns) * 8, "ignored": list(plan.ignored),
+        "temporary": plan.temporary,
     })  # fmt: skip
 
 
@@ -276,6 +381,7 @@ def _rows_of(source: BatchSource, plan: WritePlan, seen: SeenSchema) -> pa.Table
     wanted = tuple(dict.fromkeys([*plan.roles.values(), *seen.looked_at]))
     found, missing, total = [], 0, 0
     for batch in source.batches(list(wanted)):
+        plan.listener(batch.num_rows)
         absent = missing_rows(batch.column(plan.roles["target"]))
         missing, total = missing + int(absent.sum()), total + batch.num_rows
         kept = _filtered(batch, plan)
@@ -318,38 +424,73 @@ def _kept(source: BatchSource, plan: WritePlan, columns: tuple[str, ...]) -> Ite
     )
     begin = 0
     for batch in source.batches(list(wanted)):
+        plan.listener(batch.num_rows)
         some = _filtered(batch, plan) if filters else batch
         if some.num_rows:
             yield some, begin
             begin += some.num_rows
 
 
-def _write_blocks(source: BatchSource, plan: WritePlan, writer: BlockWriter, how: tuple[Schema, Cuts], n_rows: int) -> None:
-    """Codes of all rows, in blocks of equal size."""
+def _write_blocks(
+    source: BatchSource, plan: WritePlan, writer: BlockWriter, how: tuple[Schema, Cuts], n_rows: int
+) -> dict[int, NDArray[np.int32]]:
+    """Codes of all rows, in blocks of equal size, and the numbers if they are wanted. Returns the numbers of the categories of all rows, by
+    feature, of columns that have more of them than there are codes.
+    """
     schema, cuts = how
-    stride = shared_stride(cuts.n_bins)
-    size = max(1, plan.block_bytes // stride)
-    block, filled, written = aligned_rows(min(size, n_rows), stride), 0, 0
-    block[:] = 0
-    categories = np.flatnonzero(cuts.is_category).tolist()
-    for batch, _begin in _kept(source, plan, plan.columns):
+    stride, n_features = shared_stride(cuts.n_bins), len(cuts.n_bins)
+    codes = _Filled(aligned_rows(min(max(1, plan.block_bytes // stride), n_rows), stride), writer.add_block)
+    codes.room[:] = 0
+    size = min(max(1, plan.block_bytes // (8 * n_features)), n_rows) if plan.values else 0
+    values = _Filled(np.empty((size, n_features)), lambda rows: writer.add_values(rows.T))
+    numbers = {feature: np.empty(n_rows, np.int32) for feature in np.flatnonzero(schema.category_counts > MOST_CODES).tolist()}
+    categories, written = np.flatnonzero(cuts.is_category).tolist(), 0
+    for batch, begin in _kept(source, plan, plan.columns):
         table = schema.read(batch.select(list(plan.columns)))
-        codes = cuts.encode(table, plan.threads)
-        if any((codes.column(feature) == codes.unseen).any() for feature in categories):
+        coded = cuts.encode(table, plan.threads)
+        if any((coded.column(feature) == coded.unseen).any() for feature in categories) or begin + table.n_rows > n_rows:
             raise changed_source("the source")
-        done = 0
-        while done < codes.n_rows:
-            some = min(len(block) - filled, codes.n_rows - done)
-            block[filled : filled + some, codes.places] = codes.by_row[done : done + some][:, codes.places]
-            filled, done = filled + some, done + some
-            if filled == len(block):
-                writer.add_block(block)
-                written, filled = written + filled, 0
-    if filled:
-        writer.add_block(block[:filled])
-        written += filled
+        codes.add(coded.by_row, coded.places)
+        for feature, of_rows in numbers.items():
+            of_rows[begin : begin + table.n_rows] = _numbers(table, feature)
+        if plan.values:
+            cells = [_numbers(table, f) if f in categories else table.columns[f].block(0, table.n_rows) for f in range(n_features)]
+            values.add(np.stack(cells, axis=1).astype(np.float64), np.arange(n_features))
+        written = begin + table.n_rows
+    codes.finish()
+    values.finish()
     if written != n_rows:
         raise changed_source("the source")
+    return numbers
+
+
+def _numbers(table: Table, feature: int) -> NDArray[np.int32]:
+    """The number of the category of each row."""
+    read: Any = table.columns[feature].category_numbers
+    return np.asarray(read(0, table.n_rows), np.int32)
+
+
+class _Filled:
+    """Room for the rows of a block, which is written when it is full."""
+
+    def __init__(self, room: NDArray[Any], write: Callable[[NDArray[Any]], None]) -> None:
+        self.room, self._write, self._filled = room, write, 0
+
+    def add(self, rows: NDArray[Any], columns: NDArray[np.int64]) -> None:
+        """Some more rows: these of their columns."""
+        done = 0
+        while done < len(rows):
+            some = min(len(self.room) - self._filled, len(rows) - done)
+            self.room[self._filled : self._filled + some, columns] = rows[done : done + some][:, columns]
+            self._filled, done = self._filled + some, done + some
+            if self._filled == len(self.room):
+                self.finish()
+
+    def finish(self) -> None:
+        """Write what is there."""
+        if self._filled:
+            self._write(self.room[: self._filled])
+        self._filled = 0
 
 
 def as_array(column: Any) -> NDArray[Any]:

@@ -70,6 +70,7 @@ class TextSource:
             if set(file.names) != set(first.names):
                 raise DataError(f"BlockTable: {file.source.name} has other columns than {first.source.name}. Give files of one table.")
         self._names = [name for name in first.names if name not in left_out and (wanted is None or name in wanted)]
+        self.left_out = [name for name in first.names if name in left_out]
         self._seen = {name: _SeenColumn() for name in self._names}
         self._as_written = {*as_written, *as_text}
         for name in as_text:

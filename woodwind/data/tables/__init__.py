@@ -9,9 +9,11 @@ Inside:
     dates              Dates, times of day and durations as numbers
     fields             Fields: what training learned about each input column, and the features that are made of it
     frames             Frames of pandas, polars and Arrow as raw columns, and the one door for every input
+    json_values        Values of JSON as columns of a schema
     matrix_form        Any table as a matrix of numbers without gaps, for whoever measures distances or adds up columns
     queries            Queries: which rows are the documents of one query, for whoever ranks them
     raw                What any input is first turned into: columns as they came, not yet features
+    replace_column     Tables of any kind with a column set to the value of one of their rows
     roles              Roles: a table with everything, divided into what is trained on, what is predicted, and what rows belong together
     schema             Schema: the columns that a model was trained on, and how any later table is read as those
     survival_times     Survival times as a target: what is known of the time of each row's event, as bounds

@@ -5,6 +5,7 @@ their own and all others share the last one: they were seen in training, each to
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -67,14 +68,7 @@ class Categories:
         """The categories are distinct, and codes are as `learn` gives them: kernels look them up. Returns self, or raises DataError."""
         size = len(self.values)
         require(self.codes.dtype == np.int32 and self.codes.shape == (size,), "categories have not one code each")
-        if isinstance(self.values, np.ndarray):
-            require(
-                self.values.dtype == np.float64 and self.values.ndim == 1 and not np.isnan(self.values).any(), "a category is no number"
-            )
-            require(np.unique(self.values).size == size, "a category comes twice")
-        else:
-            require(self.values.type == pa.large_string() and self.values.null_count == 0, "a category is no text")
-            require(len(self.values.unique()) == size, "a category comes twice")
+        require_distinct(self.values)
         own = self.codes if size <= MOST_CODES else self.codes[self.codes != MOST_CODES - 1]
         require(own.size == (size if size <= MOST_CODES else MOST_CODES - 1), "a code is that of no category")
         require(own == np.arange(own.size), "codes are not in the order of the categories")
@@ -142,6 +136,35 @@ class Categories:
         return cls(values, codes.astype(np.int32))
 
 
+class AllCategories(Categories):
+    """Categories that all have a code of their own, however many there are: of models that come from other libraries."""
+
+    def check(self) -> "AllCategories":
+        """The categories are distinct, and codes are their positions; returns self, or raises DataError."""
+        require_distinct(self.values)
+        size = len(self.values)
+        require(self.codes.dtype == np.int32 and self.codes.shape == (size,), "categories have not one code each")
+        require(self.codes == np.arange(size), "codes are not in the order of the categories")
+        return self
+
+    @classmethod
+    def of(cls, values: Sequence[Any]) -> "AllCategories":
+        """These texts, or these numbers."""
+        is_text = len(values) > 0 and isinstance(values[0], str)
+        codes = np.arange(len(values), dtype=np.int32)
+        return cls(text_values(values) if is_text else np.array(values, np.float64), codes).check()
+
+
+def require_distinct(values: "pa.Array | NDArray[np.float64]") -> None:
+    """Categories are texts or numbers, none of them twice; or DataError."""
+    if isinstance(values, np.ndarray):
+        require(values.dtype == np.float64 and values.ndim == 1 and not np.isnan(values).any(), "a category is no number")
+        require(np.unique(values).size == len(values), "a category comes twice")
+    else:
+        require(values.type == pa.large_string() and values.null_count == 0, "a category is no text")
+        require(len(values.unique()) == len(values), "a category comes twice")
+
+
 class CategoriesPersister:
     """Categories as arrays, for the model file: numbers, or text as the bytes of all categories and where each begins."""
 
@@ -173,6 +196,11 @@ class CategoriesPersister:
         values = pa.Array.from_buffers(pa.large_string(), begins.size - 1, buffers)
         values.validate(full=True)
         return kind(values, parts["codes"]).check()
+
+
+def text_values(values: Sequence[str]) -> pa.Array:
+    """Texts as categories have them."""
+    return pa.array(values, pa.large_string())
 
 
 def take(values: "pa.Array | NDArray[np.float64]", positions: NDArray[Any]) -> Any:

@@ -26,11 +26,21 @@ class Cells:
         """One row in words, one for each input column."""
         return tuple(self._word(column, position, number) for column, position in enumerate(self._first))
 
+    def words(self, column: int) -> tuple[str, ...]:
+        """All rows of an input column in words."""
+        position = self._first[column]
+        return tuple(self._word(column, position, row) for row in range(self.table.n_rows))
+
     def numbers(self, column: int) -> NDArray[np.float64] | None:
         """All rows of an input column that has an order, NaN for missing; None for categories."""
         feature = self.table.columns[self._first[column]]
         is_category = feature.category or isinstance(self.schema.fields[column], StatisticsField)
         return None if is_category else np.asarray(feature.block(0, self.table.n_rows), np.float64)
+
+    def first_features(self) -> NDArray[np.float64]:
+        """The first feature of each input column, (n_rows, n_columns): numbers, and codes of categories."""
+        columns = [self.table.columns[position].block(0, self.table.n_rows) for position in self._first]
+        return np.column_stack(columns).astype(np.float64)
 
     @property
     def _first(self) -> list[int]:

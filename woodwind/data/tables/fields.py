@@ -6,8 +6,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.base.city_hash import city_hash
 from woodwind.base.validate import require
-from woodwind.data.tables.categories import Categories
+from woodwind.data.tables.categories import AllCategories, Categories, CodeReader, text_values
 from woodwind.data.tables.convert import (
     CATEGORY,
     CLOCK,
@@ -23,7 +24,7 @@ from woodwind.data.tables.convert import (
 )
 from woodwind.data.tables.dates import PARTS, PartReader, SecondsReader, is_zone, varying_parts
 from woodwind.data.tables.raw import Coded, RawColumn
-from woodwind.data.tables.table import UNSEEN, Column
+from woodwind.data.tables.table import MISSING, UNSEEN, Column, Reader
 from woodwind.data.tables.table_errors import listed
 from woodwind.data.tables.target_statistics import StatisticsReader, TargetStatistics
 
@@ -89,6 +90,11 @@ class CategoryField(Field):
     categories: Categories
     kind = CATEGORY
 
+    @property
+    def code_names(self) -> tuple[Any, ...]:
+        """What each code stands for."""
+        return self.categories.names
+
     def read(self, raw: RawColumn) -> Features:
         """The codes of the categories."""
         coded = coded_column(raw, self.categories.is_text)
@@ -103,6 +109,117 @@ class CategoryField(Field):
     def from_dict(cls, given: dict[str, Any]) -> "Field":
         """The inverse of `to_dict`."""
         return cls(given["name"], Categories.from_dict(given["levels"]))
+
+
+# What stands in the list of categories for all that training never saw, where those have a code.
+OTHERS = "(other categories)"
+
+
+@dataclass(frozen=True, eq=False)
+class OpenCategoryField(CategoryField):
+    """Categories of a model of another library, which says at each split where categories go that its training never saw.
+
+    All of those share one code, the last; so each split has them in one of its sets.
+    """
+
+    hashed: bool = False  # categories are known by hashes of their text alone
+    kind = "open category"
+
+    def check(self) -> "OpenCategoryField":
+        """Hashes are numbers; returns self, or raises DataError."""
+        require(not (self.hashed and self.categories.is_text), "hashes of categories are no numbers")
+        require(isinstance(self.categories, AllCategories), "categories of another library share codes")
+        return self
+
+    @property
+    def code_names(self) -> tuple[Any, ...]:
+        """The categories, then all others together."""
+        return (*(f"hash {name}" if self.hashed else name for name in self.categories.names), OTHERS)
+
+    def read(self, raw: RawColumn) -> Features:
+        """The codes of the categories. Whole numbers are meant where categories are such: what is behind the point is cut off."""
+        coded = coded_column(raw, self.hashed or self.categories.is_text)
+        entries: Any = coded.dictionary
+        if self.hashed:
+            entries = np.array([city_hash(text) for text in entries.to_pylist()], np.float64)
+        elif isinstance(entries, np.ndarray) and self._is_whole:
+            entries = np.trunc(entries)
+        found = self.categories.find(entries)
+        codes = np.append(np.where(found == UNSEEN, len(self.categories.values), found), MISSING).astype(np.int32)
+        reader = CodeReader(coded.positions, codes)
+        return Features((Column(self.name, reader, self.code_names, reader),))
+
+    @property
+    def _is_whole(self) -> bool:
+        values = self.categories.values
+        return bool((values == np.trunc(values)).all())
+
+    def number_of(self, value: Any) -> float:
+        """The code of one value that is not missing."""
+        if self.hashed or self.categories.is_text:
+            if self.categories.is_text and not isinstance(value, str):
+                raise TypeError("its categories are text")
+            text = str(value)
+            found = self.categories.find(np.array([city_hash(text)], np.float64) if self.hashed else text_values([text]))
+        else:
+            number = np.array([float(value)])
+            found = self.categories.find(np.trunc(number) if self._is_whole else number)
+        return len(self.categories.values) if found[0] == UNSEEN else int(found[0])
+
+    def to_dict(self) -> dict[str, Any]:
+        """A description that JSON can hold."""
+        return {**super().to_dict(), "hashed": self.hashed}
+
+    @classmethod
+    def from_dict(cls, given: dict[str, Any]) -> "Field":
+        """The inverse of `to_dict`."""
+        return cls(given["name"], AllCategories.of(given["levels"]["values"]), given["hashed"])
+
+
+@dataclass(frozen=True, eq=False)
+class SentinelField(Field):
+    """Numbers of which some stand for a missing value: those of a small range, such as all that another library rounds to zero."""
+
+    low: float
+    high: float
+    kind = "sentinel"
+
+    def check(self) -> "SentinelField":
+        """The range is one; returns self, or raises DataError."""
+        require(bool(-np.inf < self.low <= self.high < np.inf), "what stands for a missing value is no number")
+        return self
+
+    def read(self, raw: RawColumn) -> Features:
+        """The numbers, NaN in place of those that stand for a missing value."""
+        return Features((Column(self.name, SentinelReader(number_reader(raw), self.low, self.high)),))
+
+    def number_of(self, value: Any) -> float:
+        """One value that is not missing as a number, NaN if it stands for a missing one."""
+        number = float(value)
+        return float("nan") if self.low <= number <= self.high else number
+
+    def to_dict(self) -> dict[str, Any]:
+        """A description that JSON can hold."""
+        return {**super().to_dict(), "low": self.low, "high": self.high}
+
+    @classmethod
+    def from_dict(cls, given: dict[str, Any]) -> "Field":
+        """The inverse of `to_dict`."""
+        return cls(given["name"], float(given["low"]), float(given["high"]))
+
+
+@dataclass(frozen=True, eq=False)
+class SentinelReader:
+    """Reads numbers, NaN in place of those from low to high."""
+
+    numbers: Reader
+    low: float
+    high: float
+
+    def __call__(self, begin: int, end: int) -> NDArray[Any]:
+        """Rows begin to end."""
+        block = self.numbers(begin, end)
+        return np.where((block >= self.low) & (block <= self.high), np.asarray(np.nan, block.dtype), block)
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +315,9 @@ def _unseen(raw: RawColumn, coded: Coded, found: NDArray[np.int32]) -> str:
     return f"{raw.label} has {what} that training never saw ({listed(some)})"
 
 
-_KINDS: dict[str, type[Field]] = {kind.kind: kind for kind in (NumberField, EmptyField, CategoryField, StatisticsField, TimeField)}
+_KINDS: dict[str, type[Field]] = {
+    kind.kind: kind for kind in (NumberField, EmptyField, CategoryField, OpenCategoryField, SentinelField, StatisticsField, TimeField)
+}
 
 
 def coded_if_category(raw: RawColumn, marked: bool) -> RawColumn:

@@ -259,7 +259,7 @@ class Schema:
     @cached_property
     def categories(self) -> tuple[tuple[Any, ...] | None, ...]:
         """What the codes of each feature stand for; None for numbers."""
-        named = [field.categories.names if isinstance(field, CategoryField) else None for field in self.fields]
+        named = [field.code_names if isinstance(field, CategoryField) else None for field in self.fields]
         return tuple(names for field, names in zip(self.fields, named, strict=True) for _ in field.features)
 
     @cached_property

@@ -1,6 +1,7 @@
 """Adaptive boosting of classifiers: AdaBoost and its kin, by trees of the engine or by any estimator."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -341,12 +342,26 @@ class AdaBoostClassifier(
             return self._second.scores(self._models, table, self._threads)
         return require_finite(self._decided([model.scores(table, self._threads) for model in self._models]), self._owner)
 
-    def _shapley(self, table: Table) -> tuple[Floats, Floats, Floats]:
+    def _explained_forest(self) -> Forest:
+        """The trees over the weight of all; of two classes the second over the first, to which the trees of 'mh' each bring one."""
+        self._check_explained()
+        forest, weight = self.forest_, self._models[0].total_weight
+        if self.n_classes_ > 2:
+            return replace(forest, value=forest.value / weight, start=forest.start / weight)
+        side = np.repeat(np.where(forest.output == 0, -1.0, 1.0), np.diff(forest.roots))
+        value = forest.value[:, 1] - forest.value[:, 0] if forest.value.shape[1] > 1 else side * forest.value[:, 0]
+        start = forest.start[1:] - forest.start[:1]
+        return replace(forest, value=value[:, None] / weight, start=start / weight, n_outputs=1, output=np.zeros(forest.n_trees, np.int32))
+
+    def _check_explained(self) -> None:
         if not self._is_native or self._second is not None:
             raise ParameterError(
                 f"{self._owner}: explain() adds up what trees bring, and with multiclass={self.multiclass!r} the scores are no sum "
                 "of them. Set multiclass='native' to use it."
             )
+
+    def _shapley(self, table: Table) -> tuple[Floats, Floats, Floats]:
+        self._check_explained()
         values, base, scores = super()._shapley(table)
         weight = self._models[0].total_weight
         values, base, scores = values / weight, base / weight, scores / weight

@@ -174,6 +174,10 @@ class AdaBoostRegressor(
         return self._shares_in_forest(self.forest_, self.estimator_weights_)
 
     def _shapley(self, table: Table) -> tuple[Floats, Floats, Floats]:
+        self._explained_forest()
+        return super()._shapley(table)
+
+    def _explained_forest(self) -> Forest:
         raise ParameterError(
             f"{self._owner}: explain() adds up what trees bring, and the weighted median of trees is no sum of them. "
             "Explain a GradientBoostingRegressor or a forest instead."

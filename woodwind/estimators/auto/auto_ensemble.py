@@ -34,6 +34,7 @@ from woodwind.base.atomic import write_file
 from woodwind.base.errors import ParameterError
 from woodwind.base.file_endings import PAGE, meaning_of
 from woodwind.base.random_streams import seed_of
+from woodwind.data.blocks.block_table import BlockTable
 from woodwind.data.quality.suspicions import Suspicion, suspicions
 from woodwind.data.tables.frames import as_arrow, fingerprint
 from woodwind.estimators.auto.linear_training import train_linear
@@ -120,7 +121,12 @@ class BaseAutoEnsemble(BaseGroupedModel):
 
     def _train(self, values: dict[str, Any], clock: Clock, X: Any, truth: Target, *, moments: Floats | None = None, **asked: Any) -> None:
         """Do the job by checked parameters, for rows that all count. `asked` are further fields of the `JobSpec`."""
+        in_blocks = isinstance(X, BlockTable)
         families = _families(values["exclude"], self._owner)
+        if in_blocks and "boosting" not in families:
+            raise ParameterError(
+                f"{self._owner}: of a table in blocks only boosting is trained, and exclude names it. Leave it out of that."
+            )
         seed = seed_of(values["random_state"])
         ranks = asked.get("queries") is not None
         task = _task(truth, ranks)
@@ -139,7 +145,7 @@ class BaseAutoEnsemble(BaseGroupedModel):
         )  # fmt: skip
         self._set_classes(truth)
         with _checkpoint(values, spec, clock) as checkpoint, ending_on_interrupt(clock):
-            for event in run(spec, FAMILY, Portfolio(truth.n_classes, families, ranks=ranks), clock, checkpoint):
+            for event in run(spec, FAMILY, Portfolio(truth.n_classes, families, ranks=ranks, in_blocks=in_blocks), clock, checkpoint):
                 self._warn(event, values)
                 if isinstance(event, JobBegan) and spec.suspicions:
                     self._warn(SuspicionsFound(seconds=event.seconds, suspicions=spec.suspicions), values)
@@ -314,7 +320,9 @@ def _job(values: dict[str, Any], spec: JobSpec) -> dict[str, Any]:
         "the largest size of the model": spec.max_size,
         "what is excluded": sorted([values["exclude"]] if isinstance(values["exclude"], str) else values["exclude"]),
         "what is taken as categories": repr(np.asarray(spec.categorical_features).tolist()),
-        "the data": digest_of(fingerprint(spec.X).encode(), truth, repr(spec.classes).encode()),
+        "the data": digest_of(
+            (spec.X.fingerprint if isinstance(spec.X, BlockTable) else fingerprint(spec.X)).encode(), truth, repr(spec.classes).encode()
+        ),
         "how rows are held out": digest_of(folds, repr(spec.ordered).encode()),
         "the queries": None if spec.queries is None else digest_of(np.ascontiguousarray(spec.queries).tobytes()),
         "the weights of rows": None if weight is None else digest_of(np.ascontiguousarray(weight).tobytes()),

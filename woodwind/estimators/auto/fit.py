@@ -11,11 +11,22 @@ from woodwind.base.docstrings import fill_docstring
 from woodwind.base.errors import ParameterError
 from woodwind.base.formatting import counted
 from woodwind.base.pool import usable_threads
+from woodwind.data.blocks.block_table import BlockTable
 from woodwind.data.quality.suspicions import Suspicion, suspicions
 from woodwind.data.reading.files import is_path, read_table
 from woodwind.data.reading.written_schema import GROUP, QUERY, TIME, WEIGHT, WrittenSchema
 from woodwind.data.tables.frames import as_arrow
-from woodwind.data.tables.roles import Roles, frame_of, is_columns, some_columns, split_roles, table_of_columns
+from woodwind.data.tables.roles import (
+    Roles,
+    frame_of,
+    group_numbers,
+    is_columns,
+    query_numbers,
+    some_columns,
+    split_roles,
+    table_of_columns,
+)
+from woodwind.data.tables.target_column import read_target
 from woodwind.estimators.auto.auto_ensemble import AutoEnsembleClassifier, AutoEnsembleRegressor, check_checkpoint, clock_of
 from woodwind.estimators.auto.auto_ranker import AutoEnsembleRanker, query_notes
 from woodwind.estimators.base.target import Target
@@ -25,6 +36,15 @@ from woodwind.params.describe import declared, entries
 from woodwind.params.unknown import unknown_options
 
 Fitted: TypeAlias = AutoEnsembleClassifier | AutoEnsembleRegressor | AutoEnsembleRanker
+HELD_OUT = {
+    "time": "Rows are held out in the order of {!r}: what is learned is earlier than what is scored.",
+    "group": "Rows of one {!r} are held out together.",
+    "query": "Rows of one {!r} are ranked, and held out together.",
+}
+OF_BLOCKS = (
+    "The table is in blocks on disk: boosting alone is trained, columns of many categories are parted by sets, and nothing is looked for that "
+    "may be odd about the data."
+)
 KINDS: dict[str, type[Fitted]] = {"regression": AutoEnsembleRegressor, "ranking": AutoEnsembleRanker}  # all others are of classes
 
 
@@ -69,6 +89,12 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     model_options = _estimator_options(options)
     clock = clock_of({"time": 60.0, "models": None} | model_options)
     check_checkpoint(model_options)
+    if isinstance(table, BlockTable):
+        asked = {"target": target, "weight": weight, "group": group or query}
+        _check_blocks(
+            table, asked, {"time_column": time_column, "ignore": list(ignore), "schema": schema, "drop_missing_target": drop_missing_target}
+        )
+        return _fit_blocks(table, target, task, query, model_options, clock)
     known = WrittenSchema.read(schema) if is_path(schema) else schema
     table = _read(table, known, clock)
     # What is said in the call counts more than what is written.
@@ -91,6 +117,41 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     return model
 
 
+def _check_blocks(blocks: BlockTable, asked: dict[str, str | None], decided: dict[str, Any]) -> None:
+    """Refuse what was decided in another way when blocks were written."""
+    for name, value in decided.items():
+        if value:
+            raise ParameterError(
+                f"fit: {name} is decided when blocks are written. Give it to BlockTable.write if it has it, and leave it out."
+            )
+    for role, name in asked.items():
+        there = blocks.roles.get(role)
+        if name is not None and name != there:
+            told = "no column" if there is None else f"the column {there!r}"
+            raise ParameterError(f"fit: the blocks were written with {told} as {role}, not {name!r}. Write them again, or leave it out.")
+
+
+def _fit_blocks(blocks: BlockTable, target: str, task: str, query: str | None, options: dict[str, Any], clock: Clock) -> Fitted:
+    """Train on blocks: boosting alone, and what is left out is said."""
+    read = read_target(blocks.column("target"), task if query is None else "ranking", target)
+    group, column = blocks.roles.get("group"), blocks.column("group")
+    queries = query_numbers(column, query, read.y) if query is not None and column is not None else None
+    groups = queries if query is not None or group is None or column is None else group_numbers(column, group)
+    values = check(model := KINDS.get(read.task, AutoEnsembleClassifier)(**options))
+    if values["categorical_features"] is not None:
+        raise ParameterError(
+            "fit: categorical_features is decided when blocks are written. Give it to BlockTable.write, and leave it out here."
+        )
+    split = {role: name for role, name in (("group", group if query is None else None), ("query", query)) if name is not None}
+    classes = np.array(read.classes) if read.classes else None
+    model._train(
+        values, clock, blocks, Target(read.y, classes), groups=groups, queries=queries, target=target, weight=blocks.weight,
+        notes=(read.why, *read.notes, *(HELD_OUT[role].format(name) for role, name in split.items()), OF_BLOCKS),
+        beside=(*blocks.roles.values(), *blocks.ignored), split_columns=split,
+    )  # fmt: skip
+    return model
+
+
 def _roles_of(known: WrittenSchema | None, given: dict[str, str | None]) -> tuple[str | None, ...]:
     """The columns of some roles: as given, else as written."""
     return tuple(name if name or known is None else known.role(role) for role, name in given.items())
@@ -107,14 +168,9 @@ def _suspected(roles: Roles, target: str, clock: Clock) -> tuple[Suspicion, ...]
 
 def _notes(roles: Roles, split: dict[str, str]) -> tuple[str, ...]:
     """How the target was read, how rows are held out where that was said, and which were left out."""
-    words = {
-        "time": "Rows are held out in the order of {!r}: what is learned is earlier than what is scored.",
-        "group": "Rows of one {!r} are held out together.",
-        "query": "Rows of one {!r} are ranked, and held out together.",
-    }
     left_out = [f"{counted(roles.dropped, 'row')} without a target left out."] if roles.dropped else []
     queries = () if roles.queries is None else query_notes(roles.queries, roles.target.y)
-    return (roles.target.why, *roles.target.notes, *queries, *(words[role].format(name) for role, name in split.items()), *left_out)
+    return (roles.target.why, *roles.target.notes, *queries, *(HELD_OUT[role].format(name) for role, name in split.items()), *left_out)
 
 
 def _written_facts(schema: WrittenSchema | None, orders: dict[str, str]) -> dict[str, Any]:

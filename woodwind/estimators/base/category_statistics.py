@@ -59,13 +59,17 @@ def read_with_statistics(
     threads: int,
     owner: str,
     known: Schema | None = None,
+    read: tuple[Schema, Table] | None = None,
 ) -> tuple[Schema, Table]:
     """A table to train a forest or a tree on, and how it is read: as `read_training`, with statistics for columns of many categories.
 
-    `seed` is asked only where something is drawn; `known` is how an earlier training has read its own table.
+    `seed` is asked only where something is drawn; `known` is how an earlier training has read its own table; `read` is a table that was
+    read already.
     """
     encoding = values["categorical_encoding"]
-    if known is None:
+    if read is not None:
+        schema, table = read
+    elif known is None:
         if weighing.given is not None:
             check_lengths(owner, row_count(X), target.n_rows)
         schema, table = Schema.learn(X, values["categorical_features"], weight=weighing.given, owner=owner)
@@ -189,11 +193,9 @@ class StatisticsTable:
             columns[position] = Column(columns[position].name, CachedReader(values))
         return replace(self.table, columns=tuple(columns))
 
-    def codes_for(
-        self, cuts: Cuts | Ranking, codes: Codes | SparseCodes | Ranks, rows: Integers, number: int, order: Integers | None = None
-    ) -> Codes | Ranks:
-        """Codes for a training on some rows; `codes` are those of a training on all."""
-        if not isinstance(cuts, Cuts) or not isinstance(codes, Codes):
+    def codes_for(self, cuts: Cuts | Ranking, codes: Any, rows: Integers, number: int, order: Integers | None = None) -> Any:
+        """Codes for a training on some rows; `codes` are those of a training on all, in memory or in blocks."""
+        if not isinstance(cuts, Cuts) or isinstance(codes, SparseCodes | Ranks):
             return cuts.encode(self.for_training(rows, number, order), self.known.threads)
         found = self._values(rows, number, order)
         return codes.with_columns((position, np.searchsorted(cuts.edges[position], values)) for position, values in found)

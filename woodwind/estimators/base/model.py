@@ -1,5 +1,6 @@
 """What all estimators have in common: how they are trained, and how they remember the columns."""
 
+import importlib
 import inspect
 import os
 from collections.abc import Iterator
@@ -25,6 +26,14 @@ from woodwind.store.model_file import save_model
 
 # ----------------------------------------------------------------------------------------------------
 # What every estimator can do, fitted or not: be saved, be given parameters, and be printed.
+
+# Named as text: whoever exports nothing reads nothing of it, and it stands above this file.
+EXPORTING = "woodwind.estimators.export.exporting"
+
+
+def _exporting() -> Any:
+    return importlib.import_module(EXPORTING)
+
 
 # How estimators look that are parts of one that is being printed: by identity, with themselves, so that it stays theirs.
 _PRINTED: ContextVar[dict[int, tuple[Any, str]] | None] = ContextVar("_PRINTED", default=None)
@@ -72,6 +81,58 @@ class StorableMixin:
             in .wwpickle, and loading it can run any code: `woodwind.load` takes it only with `allow_pickle=True`.
         """
         save_model(path, self, allow_pickle)
+
+    def to_onnx(self, *, dtype: str = "float64", exact_sums: bool = True) -> Any:
+        """The trained model as an ONNX model, for onnxruntime and others that know the operators of ai.onnx.ml 5.
+
+        It reads one matrix `X` where all columns are numbers, and else one column (n_rows, 1) for each column of the training table by its
+        name: numbers, text as strings, of which the empty one is missing, and dates as their features. `onnx_inputs` makes these from a
+        table. It gives `label` and `probabilities`, or `prediction`, and `raw_score`, which is what the trees add up to; of several
+        targets with labels those of each. Missing values and categories that training never saw are treated as `predict` does.
+
+        Parameters
+        ----------
+        dtype : {'float64', 'float32'}, default='float64'
+            The type of the numbers that come and go; it computes in float64 in any case.
+        exact_sums : bool, default=True
+            Add trees in their order, so that raw scores have the same bits as ours on any number of threads. Without, onnxruntime adds them
+            as it likes, about twice as fast, and the last digits may differ.
+
+        Returns
+        -------
+        onnx.ModelProto
+            `woodwind export model.ww model.onnx` writes it to a file.
+        """
+        return _exporting().onnx_of(self, dtype, exact_sums)
+
+    def onnx_inputs(self, X: Any, *, dtype: str = "float64") -> dict[str, NDArray[Any]]:
+        """A table as the model of `to_onnx` reads it.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+        dtype : {'float64', 'float32'}, default='float64'
+            What `to_onnx` was given.
+
+        Returns
+        -------
+        dict of arrays
+            By name of the input: what `run` of an onnxruntime.InferenceSession takes.
+        """
+        return _exporting().inputs_of(self, X, dtype)  # type: ignore[no-any-return]
+
+    def to_c(self) -> str:
+        """The trained model as one file of C (C99), which needs nothing but a compiler and its mathematical library.
+
+        The top of the file says what it reads and gives. `woodwind export model.ww model.c` writes it to a file.
+
+        Returns
+        -------
+        str
+            The text of the file.
+        """
+        return _exporting().c_of(self)  # type: ignore[no-any-return]
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, those of members and other parts as part__parameter. A name that there is not is answered by ours.

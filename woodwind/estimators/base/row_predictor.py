@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError, TableError
 from woodwind.base.validate import require, require_finite
-from woodwind.data.tables.fields import CategoryField, EmptyField, Field, StatisticsField, TimeField
+from woodwind.data.tables.fields import CategoryField, EmptyField, Field, OpenCategoryField, SentinelField, StatisticsField, TimeField
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import MISSING, UNSEEN
 from woodwind.losses.base import Loss
@@ -112,6 +112,8 @@ def _numbers_of(field: Field) -> "Callable[[Any], float] | _Statistics":
         return _refuse_time
     if isinstance(field, EmptyField):
         return lambda _: np.nan
+    if isinstance(field, SentinelField | OpenCategoryField):
+        return field.number_of
     if not isinstance(field, CategoryField):
         return float
     categories = field.categories

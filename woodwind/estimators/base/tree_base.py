@@ -1,5 +1,6 @@
 """What every estimator that keeps trees has in common: how tables are read, and what can be asked of the trees."""
 
+import importlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import ParameterError
 from woodwind.base.validate import require_finite
+from woodwind.data.blocks.block_columns import read_blocks
+from woodwind.data.blocks.block_table import BlockTable
 from woodwind.data.tables.cells import Cells
 from woodwind.data.tables.frames import frame_of
 from woodwind.data.tables.schema import Schema
@@ -20,9 +23,12 @@ from woodwind.losses.links import Identity, Log, Logit
 from woodwind.losses.own import OwnLoss
 from woodwind.losses.several_targets import SeveralTargetsLoss
 from woodwind.tree.forest import Forest, Kind, importance
-from woodwind.tree.shap import explain
+from woodwind.tree.shap import explain, explain_interactions
 from woodwind.tree.shap_result import LOG_ODDS, Explanation, by_column
 from woodwind.tree.text import Detail, ForestNames, export_text, node_columns, to_json
+
+# Named as text: it stands above this file, and few ask for it.
+SHAP_TREES = "woodwind.estimators.export.shap_trees"
 
 # Kinds of importance, and what XGBoost calls those of them that mean nothing else here.
 IMPORTANCE_TYPES = ("gain", "split", "cover", "mean_gain", "mean_cover")
@@ -71,7 +77,16 @@ class BaseTreeModel(BaseModel):
     def _read(self, X: Any) -> Table:
         """A table to predict for, as the features of the model."""
         check_is_fitted(self)
+        if isinstance(X, BlockTable):
+            return read_blocks(X, self.schema_, self._owner, self._threads, self._thresholds())
         return self.schema_.read(X, owner=self._owner)
+
+    def _thresholds(self) -> list[NDArray[np.float64]] | None:
+        """The thresholds of each feature; None where trees need the numbers themselves."""
+        forest = self.forest_
+        if forest.linear is not None:
+            return None
+        return [forest.threshold[forest.feature == feature] for feature in range(forest.n_features)]
 
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Where each row ends in each tree.
@@ -128,6 +143,69 @@ class BaseTreeModel(BaseModel):
         """Values of the features (n, F, width), the base (width,) and the scores (n, width) that are explained."""
         values, base = explain(self.forest_, table, self._threads)
         return values, base, self.forest_.raw(table, self._threads)
+
+    def shap_interaction_values(self, X: Any) -> Floats:
+        """What each pair of columns brings to the score of each row together: exact Shapley interaction values.
+
+        A row of the matrix adds up to the Shapley value of its column, as `explain` gives it. Half of the interaction of two columns stands
+        on either side of the diagonal, and on it what a column brings alone.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+
+        Returns
+        -------
+        array of shape (n_rows, n_columns, n_columns), or (n_rows, n_columns, n_columns, n_scores) where there are several scores
+
+        Examples
+        --------
+        >>> from woodwind import DecisionTreeRegressor
+        >>> rooms, price = [[2, 0], [3, 0], [4, 0], [4, 1]], [100, 100, 200, 300]
+        >>> DecisionTreeRegressor().fit(rooms, price).shap_interaction_values([[4, 1]]).round(1).tolist()
+        [[[75.0, 12.5], [12.5, 25.0]]]
+        """
+        table = self._read(X)
+        values = explain_interactions(self._explained_forest(), table, self._threads)
+        both = by_column(by_column(values, self.schema_).swapaxes(1, 2), self.schema_).swapaxes(1, 2)
+        return require_finite(both[..., 0] if both.shape[3] == 1 else both, self._owner)
+
+    def to_shap(self) -> dict[str, Any]:
+        """The trees in the dictionary format of the shap library, for its TreeExplainer.
+
+        shap.TreeExplainer(model.to_shap()) explains rows of `shap_features`, one column for each feature of the trees, and agrees with
+        `explain`. It knows tests of numbers alone, so that sets of categories become long ways; trees that would become too large are
+        refused. To draw with shap what `explain` has computed, take `explain(X).to_shap()`.
+
+        Returns
+        -------
+        dict
+        """
+        check_is_fitted(self)
+        trees: dict[str, Any] = importlib.import_module(SHAP_TREES).shap_trees(
+            self._explained_forest(), self.schema_.code_counts, self._owner
+        )
+        return trees
+
+    def shap_features(self, X: Any) -> Floats:
+        """A table as the trees of `to_shap` read it.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+
+        Returns
+        -------
+        array of shape (n_rows, n_features)
+            In the order of `schema_.feature_names`. Categories are codes: -1 for missing ones, -2 for those that training never saw.
+        """
+        return self._read(X).float_matrix()
+
+    def _explained_forest(self) -> Forest:
+        """The trees whose scores are those that `explain` explains."""
+        return self.forest_
 
     def _score_names(self, width: int) -> tuple[str, ...]:
         """What each of the scores that are explained is for."""

@@ -159,9 +159,13 @@ class BaseBoostedModel(BaseTreeModel):
         return require_finite(raw if init is None else raw + read_scores(init, len(raw), self.loss_.width, self._owner), self._owner)
 
     def _shapley(self, table: Table) -> tuple[Floats, Floats, Floats]:
+        self._explained_forest()
+        return super()._shapley(table)
+
+    def _explained_forest(self) -> Forest:
         if self.init_ is not None:
             raise ParameterError(f"{self._owner}: explain() adds up trees, and init is another model. Train without init to use it.")
-        return super()._shapley(table)
+        return super()._explained_forest()
 
     @property
     def _scale(self) -> str:
@@ -288,7 +292,7 @@ class BaseBoostedModel(BaseTreeModel):
         rate: Any = getattr(self, "learning_rate_", values["learning_rate"])
         if rate == "auto":
             raise ParameterError(
-                f"{self._owner}: the model is of an earlier version, which did not write down the learning rate that 'auto' chose. "
+                f"{self._owner}: the learning rate of the training is not known: the model is of an earlier version or of another library. "
                 "Give it with set_params(learning_rate=...), or train anew."
             )
         return float(rate)

@@ -12,6 +12,7 @@ from woodwind.base.errors import DataError, ParameterError
 from woodwind.base.random_streams import seed_of
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranking
+from woodwind.data.blocks.block_table import BlockTable
 from woodwind.ensemble.boosting import auto_defaults, precompile
 from woodwind.ensemble.boosting.boost_plan import BoostPlan
 from woodwind.ensemble.boosting.early_stopping import Evaluator
@@ -25,7 +26,7 @@ from woodwind.estimators.base.several_targets import SeveralTargetsMixin
 from woodwind.estimators.base.splits import TRAINING, VALIDATION, read_eval_sets, read_groups
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.weights import Weighing, read_weight
-from woodwind.estimators.boosting.block_input import opened_input
+from woodwind.estimators.boosting.block_input import encoded_blocks, opened_input
 from woodwind.estimators.boosting.boosted_model import BaseBoostedModel, Floats
 from woodwind.estimators.boosting.encoded_table import EncodedTable, coded, linear_inputs
 from woodwind.estimators.boosting.init_scores import constant_of, fitted_init, is_model, model_scores, read_scores
@@ -158,7 +159,9 @@ class BaseGradientBoosting(SeveralTargetsMixin, BaseBoostedModel):
         if weight is not None:
             check_lengths(self._owner, row_count(X), given.target.n_rows)
         known = KnownTarget.of(given.target, given.weighing, given.groups, values["categorical_encoding"], seed, threads)
-        if earlier is None:
+        if isinstance(X, BlockTable):
+            encoded: EncodedTable | None = encoded_blocks(X, values, weight, threads, self._owner, known, earlier)
+        elif earlier is None:
             encoded = X if isinstance(X, EncodedTable) else EncodedTable.of(X, values, weight, threads, self._owner, known)
         else:
             encoded = EncodedTable.read_by(X, (earlier.schema, earlier.cuts), values, weight, threads, self._owner, known)

@@ -1,16 +1,20 @@
 """What all forests have in common: training, the rows out of the bag, and what can be asked of the trees."""
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from woodwind.base.errors import ParameterError
+from woodwind.base.docstrings import fill_docstring
+from woodwind.base.errors import DataError, ParameterError
+from woodwind.base.mapped import MappedRoom
 from woodwind.base.random_streams import seed_of
 from woodwind.base.validate import require_finite
-from woodwind.data.binning.forest_codes import ForestCodes
+from woodwind.data.binning.forest_codes import ForestCodes, mapped_forest_codes
+from woodwind.data.blocks.block_columns import read_blocks, table_of_blocks, without_values
+from woodwind.data.blocks.block_table import BlockTable
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import Table
 from woodwind.ensemble.bag import gathered, in_order
@@ -26,7 +30,7 @@ from woodwind.estimators.base.bootstrap_checks import (
     warn_without_out_of_bag,
 )
 from woodwind.estimators.base.category_statistics import KnownTarget, StatisticsTable, has_statistics, read_with_statistics
-from woodwind.estimators.base.model import COLUMNS, check_lengths
+from woodwind.estimators.base.model import COLUMNS, TRAINING_DATA, all_or_nothing, check_lengths
 from woodwind.estimators.base.row_predictor import CompactForestPredictor
 from woodwind.estimators.base.several_targets import SeveralTargets, SeveralTargetsMixin, one_target_only
 from woodwind.estimators.base.target import Target
@@ -34,6 +38,8 @@ from woodwind.estimators.base.tree_base import BaseTreeModel, path_matrix
 from woodwind.estimators.base.weights import Weighing, read_weight
 from woodwind.estimators.boosting.plan import feature_count
 from woodwind.estimators.forests.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
+from woodwind.params.check import check
+from woodwind.params.unknown import known_arguments
 from woodwind.tree.compact_forest import CompactForest
 from woodwind.tree.compact_forest_grower import CompactForestRows, CompactForestSettings, CompactTree
 from woodwind.tree.forest import Forest
@@ -136,6 +142,42 @@ class BaseForestModel(SeveralTargetsMixin, BaseTreeModel):
 
     # Training.
 
+    @known_arguments
+    @fill_docstring(data=TRAINING_DATA)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Train. Random forests and extremely randomised trees take a `woodwind.BlockTable` as X, one that was written with `values=True`:
+        target and weights are those inside, unless others are given.
+
+        Parameters
+        ----------
+        {data}
+
+        Returns
+        -------
+        self
+        """
+        values = check(self)
+        if isinstance(X, BlockTable):
+            y, sample_weight = X.target if y is None else y, X.weight if sample_weight is None else sample_weight
+        with all_or_nothing(self):
+            self._fit(values, X, y, sample_weight)
+        return self
+
+    def _read_blocks(self, X: Any, values: Values, known: Schema | None) -> tuple[tuple[Schema, Table], MappedRoom] | tuple[None, None]:
+        """A table in blocks as it is trained on, and room for codes on its disk; nothing for other tables."""
+        if not isinstance(X, BlockTable):
+            return None, None
+        if values["categorical_features"] not in (None, "from_dtype"):
+            raise ParameterError(
+                f"{self._owner}: categorical_features is decided when blocks are written. Give it to BlockTable.write, and leave it out here."
+            )
+        if not X.value_files:
+            raise DataError(without_values(self._owner))
+        room = MappedRoom(X.path, self._owner)
+        if known is not None:
+            return (known, read_blocks(X, known, self._owner, self._threads, None)), room
+        return (X.schema, table_of_blocks(X, self._threads)), room
+
     def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any) -> None:
         there = self._trees_there(values)
         score = read_oob_score(values["oob_score"], self)
@@ -143,14 +185,15 @@ class BaseForestModel(SeveralTargetsMixin, BaseTreeModel):
         weight = read_weight(sample_weight, target.n_rows, self._owner)
         target, weighing = self._weighed(target, weight, values)
         known = self.schema_ if there else None
-        schema, table = read_with_statistics(X, values, target, weighing, lambda: self._seed, self._threads, self._owner, known)
-        growing = self._growing(table, target, weighing, values)
+        read, room = self._read_blocks(X, values, known)
+        schema, table = read_with_statistics(X, values, target, weighing, lambda: self._seed, self._threads, self._owner, known, read)
+        growing = self._growing(table, target, weighing, values, room)
         if there and (asks_unseen(values) or values.get("quantiles")):
             check_same_draws(growing.resampling, self._resampling, self._owner)
         self._resampling = growing.resampling
         check_oob(values, self._resampling, self._owner)
         width = target.n_sums if isinstance(target, SeveralTargets) else max(target.n_classes, 1)
-        watched = OutOfBagForest.of(table, self._resampling, width) if asks_unseen(values) else None
+        watched = OutOfBagForest.of(table, self._resampling, width, room) if asks_unseen(values) else None
         if there and watched is not None:
             watched.ask(self._voting(self.compact_forest_), self._threads)
         compact_forest = self._grown(growing, watched, values, there)
@@ -180,7 +223,7 @@ class BaseForestModel(SeveralTargetsMixin, BaseTreeModel):
             )
         return there
 
-    def _growing(self, table: Table, target: AnyTarget, weighing: Weighing, values: Values) -> ForestGrowth:
+    def _growing(self, table: Table, target: AnyTarget, weighing: Weighing, values: Values, room: MappedRoom | None) -> ForestGrowth:
         """How the trees are grown, and from which rows."""
         n = table.n_rows
         units, weight = weighing.of_rows(n)
@@ -188,7 +231,11 @@ class BaseForestModel(SeveralTargetsMixin, BaseTreeModel):
         size = rows_drawn(values, n if units is None else int(units.sum()), self._owner, more=False)
         resampling = Resampling(self._seed, n, size, values["bootstrap"], units=units)
         bins = values.get("max_bins", 255)  # trees of random cuts have no bins
-        forest_codes = ForestCodes.of(table, 255 if bins is None else bins, weighing.given, self._threads)
+        most = 255 if bins is None else bins
+        if room is None:
+            forest_codes = ForestCodes.of(table, most, weighing.given, self._threads)
+        else:
+            forest_codes = mapped_forest_codes(table, room, most, weighing.given, self._threads, self._random_cuts)
         n_features = forest_codes.n_features
         settings = CompactForestSettings(
             criterion=values["criterion"],
@@ -202,7 +249,7 @@ class BaseForestModel(SeveralTargetsMixin, BaseTreeModel):
             min_decrease=self._least_decrease(values, target),
             n_candidates=feature_count(values["max_features"], n_features, n_features, "max_features", self._owner),
         )
-        return ForestGrowth(forest_codes, self._rows(target, weight), settings, resampling, bool(values.get("quantiles")))
+        return ForestGrowth(forest_codes, self._rows(target, weight), settings, resampling, bool(values.get("quantiles")), room=room)
 
     def _grown(self, growing: ForestGrowth, watched: OutOfBagForest | None, values: Values, there: int) -> CompactForest:
         """The trees that are not there yet."""
@@ -271,6 +318,9 @@ class BaseForestModel(SeveralTargetsMixin, BaseTreeModel):
 
     # Prediction.
 
+    def _thresholds(self) -> None:
+        """Thresholds lie between numbers, of which bins know nothing."""
+
     def _mean(self, X: Any) -> Floats:
         """Means of the trees; no probability is below zero, where the first class has what the weights of others leave, up to rounding."""
         table = self._read(X)
@@ -280,6 +330,9 @@ class BaseForestModel(SeveralTargetsMixin, BaseTreeModel):
     def _shapley(self, table: Table) -> tuple[Floats, Floats, Floats]:
         compact_forest = self._voting(self.compact_forest_)
         return *explain(compact_forest, table, self._threads), compact_forest.mean(table, self._threads)
+
+    def _explained_forest(self) -> Forest:
+        return self._voting(self.compact_forest_).forest()
 
     def predictor(self) -> Any:
         """A callable that predicts for one row or a block of rows with as little overhead as possible.

@@ -38,6 +38,9 @@ class Points(NamedTuple):
     count: Any  # int32[d + 1]
     at: Any  # float64[Q + 1, Q]: row m has m points between 0 and 1
     weight: Any  # float64[Q + 1, Q]: and how much each counts
+    # The column of a feature that every coalition has, and 1.0, or that none has, and 0.0; -1 for no such feature. What the values of the
+    # others differ by in these two games is twice their interaction with it.
+    held: Any = (-1, 0.0)
 
 
 class Desk(NamedTuple):
@@ -138,8 +141,16 @@ def factor(t: float, share: float, reach: float) -> Any:
 
     That of the right child is what is missing to 1, except where a row stops: there the first of these is missing as well.
     """
+    if t == 0.0:
+        return 0.0, share, share
     whole = t + (1.0 - t) * reach
     return t / whole, (1.0 - t) * reach * share / whole, share
+
+
+@inner
+def chance(t: float, column: Any, held: Any) -> Any:
+    """The probability at a point t that the feature of a split takes part: t, unless it is held in or out. held: a column, and 1 or 0."""
+    return held[1] if column == held[0] else t
 
 
 @inner
@@ -207,7 +218,10 @@ def fill(array: Any, first: Any, n: Any, value: float) -> None:
 
 @inner
 def enter(node: Any, at: Any, sizes: Any, x: Any, forest: Any, paths: Any, points: Any, desk: Any) -> Any:
-    """Part the rows at a split, and write the products above its children; whether a row stops here. at: depth and place."""
+    """Part the rows at a split, and write the products above its children; whether a row stops here.
+
+    at: depth and place; points: where polynomials are looked at, and the feature that is held
+    """
     depth, place = at
     n, lanes, most, size = sizes
     columns, gaps = x
@@ -232,7 +246,7 @@ def enter(node: Any, at: Any, sizes: Any, x: Any, forest: Any, paths: Any, point
     if column[child] < 0 and column[child + one] < 0:
         return some
     for q in range(size):
-        parts = factor(points[q], share[node], reach[node])
+        parts = factor(chance(points[0][q], column[node], points[1]), share[node], reach[node])
         product = (place * most + q) * lanes
         to_right = ((to + one) * most + q) * lanes
         go_down(parts, above, product, n, goes, (still, left), ((to * most + q) * lanes, to_right))
@@ -244,21 +258,24 @@ def enter(node: Any, at: Any, sizes: Any, x: Any, forest: Any, paths: Any, point
 
 @inner
 def leave(node: Any, at: Any, sizes: Any, children: Any, values: Any, paths: Any, points: Any, desk: Any) -> None:
-    """When all is done below a split: the mean below it, and what its feature gets for number k of its value. at: depth, place, k."""
+    """When all is done below a split: the mean below it, and what its feature gets for number k of its value; nothing if it is held.
+
+    at: depth, place, k; points: where, their weights, and the feature that is held
+    """
     depth, place, k, some = at
     n, lanes, most, size = sizes
     child, leaf_left, leaf_right = children
     value, width = values
-    before, share, reach = paths
+    column, before, share, reach = paths
     above, below, goes, stops, total = desk
     one, to = np.uint64(1), (depth + np.uint64(1)) * np.uint64(2)
     ways = (np.uint64(before[node]) * lanes, to * lanes)
     fill(total, np.uint64(0), n, 0.0)
     fill(total, lanes, n, 0.0)
     for q in range(size):
-        parts = factor(points[0][q], share[node], reach[node])
+        parts = factor(chance(points[0][q], column[node], points[2]), share[node], reach[node])
         whole = points[0][q] + (1.0 - points[0][q]) * reach[node]
-        counts = points[1][q] * reach[node] / (whole * whole)
+        counts = 0.0 if column[node] == points[2][0] else points[1][q] * reach[node] / (whole * whole)
         product = (place * most + q) * lanes
         mean = ((place * width + k) * most + q) * lanes
         mean_left, mean_right = ((to * width + k) * most + q) * lanes, (((to + one) * width + k) * most + q) * lanes
@@ -312,7 +329,7 @@ def explain_lanes(x: Any, sizes: Any, trees: Any, walk: Any, paths: Any, points:
     one, two, width = np.uint64(1), np.uint64(2), np.uint64(value.shape[1])
     for tree in range(trees[0], trees[1]):
         size = np.uint64(points.count[distinct[tree]])
-        rule = (points.at[size], points.weight[size])
+        rule = (points.at[size], points.weight[size], points.held)
         output = np.uint64(max(roots[tree, 1], 0))
         for q in range(size):
             fill(above, q * lanes, n, 1.0)
@@ -323,7 +340,7 @@ def explain_lanes(x: Any, sizes: Any, trees: Any, walk: Any, paths: Any, points:
             at, child = np.uint64(depth), nodes[node + node] & np.uint64(CHILD_MASK)
             way[depth, 2] = done + 1
             if done == 0:
-                way[depth, 3] = enter(node, (at, place), (n, lanes, most, size), x, forest, some_paths, rule[0], down)
+                way[depth, 3] = enter(node, (at, place), (n, lanes, most, size), x, forest, some_paths, (rule[0], points.held), down)
             if done < 2:
                 if column[child + np.uint64(done)] >= 0:
                     depth += 1
@@ -333,7 +350,7 @@ def explain_lanes(x: Any, sizes: Any, trees: Any, walk: Any, paths: Any, points:
             ways, stop = (np.uint64(before[node]) * lanes, (at + one) * two * lanes), (some, at * lanes)
             for k in range(width):
                 leave(
-                    node, (at, place, k, some), (n, lanes, most, size), children, (value, width), (before, share, reach), rule,
+                    node, (at, place, k, some), (n, lanes, most, size), children, (value, width), some_paths, rule,
                     (above, below, goes, stops, total),
                 )  # fmt: skip
                 to = (np.uint64(column[node]) * n_outputs + output + k) * lanes

@@ -1,5 +1,10 @@
 "use strict";
-// Columns of tables are sorted by a click on their head. The page is whole without it.
+// Columns of tables are sorted by a click on their head, and tables that are wider than the screen say so. The page is whole without it.
+const hint = () => document.querySelectorAll(".scroll").forEach((one) => {
+  one.classList.toggle("more", one.scrollWidth > one.clientWidth + 2);
+});
+hint();
+addEventListener("resize", hint);
 document.querySelectorAll("table.sortable").forEach((table) => {
   const body = table.tBodies[0];
   const value = (row, place) => {

@@ -1,0 +1,149 @@
+"""Models as ONNX, run by onnxruntime: the same scores, bit for bit."""
+
+import importlib
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import woodwind as ww
+from reference.exported_models import expected, is_exact, random_case
+from woodwind.base.errors import NotExportableError, ParameterError
+
+onnx = pytest.importorskip("onnx")
+ort = pytest.importorskip("onnxruntime")
+
+
+def run(model: Any, table: Any, threads: int = 2, **how: Any) -> dict[str, Any]:
+    """What onnxruntime predicts with the exported model."""
+    made = model.to_onnx(**how)
+    onnx.checker.check_model(made, full_check=True)
+    options = ort.SessionOptions()
+    options.intra_op_num_threads, options.log_severity_level = threads, 3
+    session = ort.InferenceSession(made.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    inputs = model.onnx_inputs(table, dtype=how.get("dtype", "float64"))
+    names = [one.name for one in session.get_outputs()]
+    return dict(zip(names, session.run(None, inputs), strict=True))
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_random_models_predict_the_same(seed: int) -> None:
+    model, table = random_case(seed, 500)
+    found, wanted = run(model, table), expected(model, table)
+    assert found.keys() >= wanted.keys()
+    for name, values in wanted.items():
+        if name == "label":
+            assert (found[name] == values).all()
+        elif name == "raw_score" and is_exact(model):
+            assert np.array_equal(found[name], values), f"{name} of {model!r}"
+        else:
+            np.testing.assert_allclose(found[name], values, rtol=1e-13, atol=1e-14, err_msg=f"{name} of {model!r}")
+
+
+@pytest.mark.parametrize("seed", [3, 5, 8, 13])
+def test_single_precision_is_within_a_millionth(seed: int) -> None:
+    model, table = random_case(seed, 300)
+    table = table.apply(lambda column: column.astype("float32") if column.dtype.kind == "f" else column)
+    found, wanted = run(model, table, dtype="float32"), expected(model, table)
+    for name, values in wanted.items():
+        if name != "label":
+            assert found[name].dtype == np.float32
+            np.testing.assert_allclose(found[name], values, rtol=1e-6, atol=1e-7)
+
+
+def mixed_table(n: int, seed: int = 0) -> Any:
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({"size": rng.normal(size=n), "tree": rng.choice(["ash", "elm", "fir"], n), "old": rng.random(n) > 0.5})
+
+
+def boosted(**more: Any) -> Any:
+    table = mixed_table(400)
+    y = table["size"] + (table["tree"] == "elm") * 2.0
+    return ww.GradientBoostingRegressor(n_estimators=200, early_stopping=False, random_state=0, **more).fit(table, y)
+
+
+@pytest.mark.parametrize("n_rows", [1, 7, 60, 700])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_sums_do_not_depend_on_threads_or_rows(n_rows: int, threads: int) -> None:
+    model, table = boosted(), mixed_table(n_rows, 1)
+    assert np.array_equal(run(model, table, threads)["prediction"][:, 0], model.predict(table))
+
+
+def test_sums_in_any_order_are_nearly_the_same() -> None:
+    model, table = boosted(), mixed_table(700, 1)
+    np.testing.assert_allclose(run(model, table, exact_sums=False)["prediction"][:, 0], model.predict(table), rtol=1e-12, atol=1e-13)
+
+
+def test_what_training_never_saw_stops_at_the_node() -> None:
+    model = boosted()
+    table = pd.DataFrame({"size": [np.nan, np.nan, 0.0, np.inf], "tree": ["ash", "yew", None, "yew"], "old": [True, False, True, False]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wanted = model.predict(table)
+    assert np.array_equal(run(model, table)["prediction"][:, 0], wanted)
+    assert len(set(wanted.tolist())) == 4
+
+
+def test_inputs_have_the_names_of_the_columns_and_text_stays_text() -> None:
+    model = boosted()
+    inputs = {one.name: one.type.tensor_type.elem_type for one in model.to_onnx().graph.input}
+    assert inputs == {"size": onnx.TensorProto.DOUBLE, "tree": onnx.TensorProto.STRING, "old": onnx.TensorProto.DOUBLE}
+    given = model.onnx_inputs(pd.DataFrame({"old": [True], "tree": [None], "size": [1.5]}))
+    assert {name: values.tolist() for name, values in given.items()} == {"size": [[1.5]], "tree": [[""]], "old": [[1.0]]}
+
+
+def test_numbers_alone_are_one_matrix() -> None:
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    model = ww.ExtraTreesClassifier(n_estimators=3, random_state=0).fit(X, X[:, 0] > 0)
+    made = model.to_onnx()
+    assert [one.name for one in made.graph.input] == ["X"]
+    assert {one.domain for one in made.graph.node} == {"", "ai.onnx.ml"}
+    found = run(model, X)
+    assert found["label"].dtype == np.bool_
+    assert np.array_equal(found["probabilities"], model.predict_proba(X))
+
+
+def test_several_targets_with_labels_have_outputs_of_their_own() -> None:
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    y = np.column_stack([np.where(X[:, 0] > 0, "a", "b"), np.digitize(X[:, 1], [-0.5, 0.5]).astype(str)])
+    for model in (ww.RandomForestClassifier(n_estimators=4, random_state=0), ww.GradientBoostingClassifier(n_estimators=4, random_state=0)):
+        model.fit(X, y)
+        found = run(model, X)
+        for position, name in enumerate(model.target_names_):
+            assert (found[f"label_{name}"] == model.predict(X)[:, position]).all()
+            np.testing.assert_allclose(found[f"probabilities_{name}"], model.predict_proba(X)[position], rtol=1e-14, atol=1e-15)
+
+
+def test_a_booster_that_starts_from_another_model() -> None:
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    start = ww.DecisionTreeRegressor(max_depth=2)
+    model = ww.GradientBoostingRegressor(n_estimators=5, init=start, random_state=0).fit(X, X[:, 0] * X[:, 1])
+    assert np.array_equal(run(model, X)["prediction"][:, 0], model.predict(X))
+
+
+def test_what_cannot_be_exported_is_refused_by_name() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = X[:, 0] > 0
+    near = ww.DynamicSelectionClassifier({"a": ww.DecisionTreeClassifier(), "b": ww.RandomForestClassifier(n_estimators=3)})
+    with pytest.raises(NotExportableError, match=r"DynamicSelectionClassifier: what can be exported are"):
+        near.fit(X, y).to_onnx()
+    votes = ww.BaggingClassifier(n_estimators=3, voting="hard", random_state=0).fit(X, y)
+    with pytest.raises(NotExportableError, match="voting='soft'"):
+        votes.to_onnx()
+    with pytest.raises(ParameterError, match="dtype must be 'float64' or 'float32'"):
+        boosted().to_onnx(dtype="float16")
+
+
+def test_without_the_library_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str, *rest: Any) -> Any:
+        if name.startswith("onnx"):
+            raise ImportError(name)
+        return found(name, *rest)
+
+    model, found = boosted(), importlib.import_module
+    model.to_c()
+    monkeypatch.setattr(importlib, "import_module", missing)
+    with pytest.raises(ImportError, match=r"pip install 'woodwind\[onnx\]'"):
+        model.to_onnx()
