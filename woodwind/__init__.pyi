@@ -4,6 +4,7 @@
 
 from woodwind import distributions as distributions, diversity as diversity, losses as losses, plots as plots
 from woodwind.base.errors import (
+    ClusterError as ClusterError,
     DataError as DataError,
     ModelFileError as ModelFileError,
     ParameterError as ParameterError,
@@ -89,6 +90,7 @@ from woodwind.estimators.selection.ensemble_selection import (
 from woodwind.estimators.stacking.blenders import LogisticBlender as LogisticBlender, NonNegativeBlender as NonNegativeBlender
 from woodwind.estimators.stacking.leak_probe import leak_probe as leak_probe
 from woodwind.estimators.stacking.stacking import StackingClassifier as StackingClassifier, StackingRegressor as StackingRegressor
+from woodwind.shards.cluster import Cluster as Cluster, connect as connect, local_cluster as local_cluster
 
 PUBLIC_HOMES: dict[str, str]
 __version__: str

@@ -151,7 +151,7 @@ WRONG = [
     (["fit", "train.csv", "--target", "late", "-o", "."], "is a folder"),
     (["fit", "train.csv", "--target", "late", "--report", "train.csv"], "is not a report of Woodwind"),
     (["fit", "train.csv", "--target", "late", "--report", "m.ww", "-o", "m.ww"], "name the same file"),
-    (["fit", "train.csv", "--target", "late", "--target", "id"], "--target is given 2 times, and takes one value. Give it once."),
+    (["fit", "train.csv", "--target", "late", "--group", "id", "--group", "id"], "--group is given 2 times, and takes one value"),
     (["fit", "train.csv", "--target=late", "--time", "1", "--time=2"], "--time is given 2 times"),
     (["version", "more"], "unexpected extra argument"),
 ]

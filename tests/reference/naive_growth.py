@@ -27,8 +27,8 @@ Which kernel each of them is the twin of; files are those of `kernels/histogram`
     VectorGrowth.take               fill_lanes                                    multi_output
     VectorGrowth.cells              do_build_lanes, complete_lanes                multi_output
     VectorGrowth.sort_categories    order_by_output                               multi_output
-    VectorGrowth.score              fill_curves, gains_lanes                      multi_output
-    VectorGrowth.gain               scan_lanes                                    multi_output
+    VectorGrowth.score              fill_sums, fill_curves, gains_lanes           multi_output
+    VectorGrowth.gain               scan_numbers, scan_categories                 multi_output
     SymmetricGrowth.score_alone     score                                         symmetric
     SymmetricGrowth.gain_of_level   add_gains                                     symmetric
     SymmetricGrowth.sort_level      level_order                                   symmetric

@@ -4,6 +4,7 @@ import json
 import re
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,6 +35,7 @@ from woodwind.auto.clock import Clock
 from woodwind.auto.intervals import PredictionIntervals
 from woodwind.auto.members.tree_members import CompactForestMember, ForestMember, MeanMember
 from woodwind.auto.model import AutoModel
+from woodwind.auto.several_targets import SeveralTargetsModel
 from woodwind.auto.training.boosting import BoostingFamily
 from woodwind.auto.training.knn_training import train_knn
 from woodwind.auto.training.mlp_training import train_mlp
@@ -338,6 +340,7 @@ def of_wholes() -> dict[str, Callable[[Given], Any]]:
         "main job, ranking": ranked,
         "ranker, positions": shown_at_positions,
         "main job, by hand": by_hand,
+        "main job, several targets": lambda given: several_targets(by_hand(given)),
         "main job, levels as numbers": encoded,
     }
 
@@ -391,6 +394,11 @@ def by_hand(given: Given) -> AutoModel:
         names=tuple("abcde"), members=members, weights=np.full(5, 0.2), shift=np.zeros(3), metric="log_loss", facts={},
         intervals=PredictionIntervals(scores_of(np.linspace(0.0, 1.0, 40)), np.empty(0), np.empty(0), "random"),
     )  # fmt: skip
+
+
+def several_targets(model: AutoModel) -> SeveralTargetsModel:
+    """What the main job makes of two targets: here one of them twice."""
+    return SeveralTargetsModel((model, replace(model, target="z")))
 
 
 def ranked(given: Given) -> Any:

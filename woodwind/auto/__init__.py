@@ -22,6 +22,7 @@ Inside:
     outcome      What a job has found: the model, the leaderboard, and what was seen on the way
     portfolio    The portfolio: which members are tried, in the order that pays most for the time
     scorer       Scorer: what scores are worth by the metric of a job
+    several_targets  Several targets of one table: a model for each of them
     shap         What each column brings to the scores of a blend: the sum of what it brings to the members, by their weights
     size         How large a model may be: what one member may have of it, and which of the members that were trained go in
     table_rows   Tables for a model of the main job: read by what it knows of its columns

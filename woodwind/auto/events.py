@@ -24,6 +24,7 @@ class JobBegan(Event):
     budget_seconds: float | None
     budget_models: int | None
     notes: tuple[str, ...] = ()
+    target: str = ""  # where the job has one of several
 
 
 @dataclass(frozen=True, kw_only=True)

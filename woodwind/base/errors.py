@@ -4,6 +4,7 @@ WoodwindError
 ├── ParameterError(ValueError)     a parameter has a value it may not have
 │   └── ParameterNameError(TypeError)    there is no parameter of this name
 ├── JobError(RuntimeError)         a job ended without a model
+├── ClusterError(RuntimeError)     a cluster cannot be reached, has no workers left, or one of them reports a fault
 ├── MemberError(ValueError)        a member of an ensemble could not be trained
 │   └── MemberTypeError(TypeError)       because something is of the wrong type
 ├── ModelFileError(ValueError)     a model file is missing, damaged, of another kind, or newer than this library
@@ -54,6 +55,10 @@ class ParameterNameError(ParameterError, TypeError):
 
 class JobError(WoodwindError, RuntimeError):
     """A job ended without a model."""
+
+
+class ClusterError(WoodwindError, RuntimeError):
+    """A cluster cannot be reached, has no workers left, or one of them reports a fault."""
 
 
 class MemberError(WoodwindError, ValueError):

@@ -94,14 +94,19 @@ def exact_sum(values: Numbers, weight: NDArray[np.float64] | None = None) -> flo
 def exact_mean(values: Numbers, weight: NDArray[np.float64] | None = None) -> float:
     """Mean of the values by weight, rounded once from the exact sums, whatever the order of the rows."""
     scale = _scale_of(values, weight)
-    top = Fraction(partial_sum(values, scale, weight)) / Fraction(scale)
+    return finish_mean(partial_sum(values, scale, weight), scale, values.shape[0], weight)
+
+
+def finish_mean(total: int, scale: float, n_rows: int, weight: NDArray[np.float64] | None = None) -> float:
+    """Turn a total of partial sums of so many rows, which were multiplied by these weights, into their mean."""
+    top = Fraction(total) / Fraction(scale)
     if weight is None:
-        return float(top / (values.shape[0] << 32))
+        return float(top / (n_rows << 32))
     weight_scale = _scale_of(weight, None)
-    total = partial_sum(weight, weight_scale)
-    if total <= 0:
+    weights = partial_sum(weight, weight_scale)
+    if weights <= 0:
         raise WeightError("A mean needs weights with a sum above zero.")
-    return float(top / total * Fraction(weight_scale))
+    return float(top / weights * Fraction(weight_scale))
 
 
 def _scale_of(values: Numbers, weight: NDArray[np.float64] | None) -> float:

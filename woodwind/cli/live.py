@@ -54,8 +54,8 @@ class JobState:
 
     def add(self, event: Event) -> None:
         """Take in what happened."""
-        if isinstance(event, JobBegan):
-            self.began = event
+        if isinstance(event, JobBegan):  # of several targets every one begins anew
+            self.began, self.lines, self.blend, self.examining = event, {}, None, None
         elif isinstance(event, MemberBegan):
             self.number, self.of = event.number, event.of
             self.lines[event.name] = MemberLine(event.name, folds=self.began.n_folds if self.began else 0, began=event.seconds)

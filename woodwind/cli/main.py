@@ -28,11 +28,8 @@ COMMANDS = {
     "leaderboard": ("woodwind.cli.commands.leaderboard", "Show how good the ensemble is, and each of its members."),
     "report": ("woodwind.cli.commands.report", "Write the report of a model as a page to read in a browser."),
     "explain": ("woodwind.cli.commands.explain", "Say which columns made a prediction what it is."),
-<<<<<<< HEAD
     "serve": ("woodwind.cli.commands.serve", "Answer requests for predictions over HTTP."),
-=======
     "export": ("woodwind.cli.commands.export", "Write a model for other programs, as ONNX or as C."),
->>>>>>> 72e227473a900b59c9d3332d52e958cc1b80c0c2
     "inspect": ("woodwind.cli.commands.inspect", "Show what is in a model file."),
     "warm": ("woodwind.cli.commands.warm", "Compile all that is compiled, so that nobody waits later."),
     "version": ("woodwind.cli.commands.version", "Show the versions of Woodwind and of what it stands on."),

@@ -10,20 +10,36 @@ from woodwind import store
 from woodwind.auto.leaderboard import stored_entries
 from woodwind.auto.model import AutoModel
 from woodwind.auto.outcome import Entry
+from woodwind.auto.several_targets import SeveralTargetsModel
 from woodwind.base.errors import ModelFileError
-from woodwind.cli.command import wrong
+from woodwind.cli.command import nearest, wrong
+from woodwind.cli.console import show
 from woodwind.data.tables.roles import no_column, query_numbers
+from woodwind.data.tables.table_errors import listed
 from woodwind.metrics.named import METRICS
 
 
-def open_model(path: Path) -> AutoModel:
-    """The model in a file."""
+def open_models(path: Path) -> tuple[AutoModel, ...]:
+    """The models in a file: one for each target."""
     # What Python has saved has the estimator around it: whoever expects anything gets the model out of it, without scikit-learn.
     model = store.load(path, expect=object)
+    if isinstance(model, SeveralTargetsModel):
+        return model.models
     if not isinstance(model, AutoModel):
         what = type(model).__name__
         raise ModelFileError(f"{path}: it holds a {what}, and this command is for what woodwind fit writes. Use woodwind.load in Python.")
-    return model
+    return (model,)
+
+
+def open_model(path: Path, target: str | None = None) -> AutoModel:
+    """The model in a file; of several targets the one that is named."""
+    models = open_models(path)
+    names = [model.target for model in models]
+    if target is not None and target not in names:
+        wrong(f"--target: the model has no target {target!r}. {nearest(target, names)}")
+    if target is None and len(models) > 1:
+        wrong(f"the model has the targets {listed(names)}. Give one of them with --target.")
+    return models[0 if target is None else names.index(target)]
 
 
 def queries_in(model: AutoModel, rows: Any, given: str | None) -> NDArray[np.int64]:
@@ -54,3 +70,11 @@ def decision_words(positive: object, threshold: float | None) -> str:
     """Which class is the positive one, and when it is predicted."""
     when = "where it is likelier" if threshold is None else f"from a probability of {threshold:.4g} on"
     return f"positive class: {positive!r}, predicted {when}"
+
+
+def show_target(model: AutoModel, number: int, several: bool) -> None:
+    """The name of a target above what is shown of it, where there are several."""
+    if several:
+        if number:
+            show()
+        show(f"target {model.target}")

@@ -13,11 +13,22 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.base.fixed import exact_mean
+from woodwind.base.fixed import FIRST_BITS, exact_mean, finish_mean, scale_for
 from woodwind.base.pool import run_ranges
 from woodwind.distributions.base import Distribution
 from woodwind.distributions.censored import CensoredDistribution
+from woodwind.distributions.counts import PoissonDistribution
+from woodwind.distributions.location_scale import (
+    LaplaceDistribution,
+    LogisticDistribution,
+    LogNormalDistribution,
+    NormalDistribution,
+    StudentTDistribution,
+)
 from woodwind.distributions.natural import diagonal, natural_gradient
+from woodwind.distributions.positive import ExponentialDistribution, WeibullDistribution
+from woodwind.kernels.losses import natural_gradients as kernels
+from woodwind.kernels.losses.natural_gradients import LONGEST, ScoreFormula
 from woodwind.losses.base import (
     WORK,
     Derivatives,
@@ -32,9 +43,17 @@ from woodwind.losses.base import (
 )
 from woodwind.losses.links import Floats
 
-# The longest natural gradient of a row, in the units in which its information is 1: an outlier at fourteen standard deviations. What is
-# beyond is learned in the rounds that follow, and would take the bits of all other rows.
-LONGEST = 100.0
+# Distributions whose natural gradients by the log score a kernel computes, row by row; classes derived from these are others.
+FORMULAS: dict[type[Distribution], int] = {
+    NormalDistribution: kernels.NORMAL,
+    LogNormalDistribution: kernels.LOG_NORMAL,
+    LaplaceDistribution: kernels.LAPLACE,
+    LogisticDistribution: kernels.LOGISTIC,
+    StudentTDistribution: kernels.STUDENT_T,
+    WeibullDistribution: kernels.WEIBULL,
+    ExponentialDistribution: kernels.EXPONENTIAL,
+    PoissonDistribution: kernels.POISSON,
+}
 # Rows whose losses are added up at once.
 BLOCK = 4096
 # Rows whose derivatives are computed at once: with fewer, threads wait for each other's Python (10 % of a training of 50,000 rows).
@@ -62,6 +81,7 @@ class DistributionScore(Loss):
     _known: Derivatives | None = field(default=None, compare=False, repr=False)  # see `with_known`
 
     name: ClassVar[str] = "distribution_score"
+    constant_hessian: ClassVar[bool] = True
     exact_hessian: ClassVar[bool] = False
 
     @property
@@ -127,9 +147,21 @@ class DistributionScore(Loss):
         if not self.natural:
             return self
         scores, family = self._scores(raw), self.distribution
+        formula = self._kernel_formula
+        if formula is not None:
+            means = mean_information(formula, family, scores, plain_weight(weight))
+            return replace(self, _units=tuple(math.sqrt(mean) if mean > 0.0 else 1.0 for mean in means))
         found = family.information_diagonal(scores) if self.rule == "log_score" else diagonal(family.crps_metric(scores))
         means = [exact_mean(np.ascontiguousarray(column), plain_weight(weight)) for column in found.T]
         return replace(self, _units=tuple(math.sqrt(mean) if mean > 0.0 else 1.0 for mean in means))
+
+    @property
+    def _kernel_formula(self) -> ScoreFormula | None:
+        """The distribution as the kernels know it; None where NumPy computes the derivatives."""
+        switch = FORMULAS.get(type(self.distribution)) if self.natural and self.rule == "log_score" else None
+        if switch is None or self.width > 2:  # degrees of freedom that are learned
+            return None
+        return ScoreFormula(switch, float(getattr(self.distribution, "df", 0.0)))
 
     def derivatives(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[Floats, Floats]:
         """Natural gradients in units of the scores, or gradients, times the weight; and the weight, for every score."""
@@ -137,6 +169,15 @@ class DistributionScore(Loss):
             return times_weight(self._known, weight)
         scores, y = self._scores(raw), self.as_target(y)
         gradient, hessian = np.empty_like(scores), np.ones_like(scores)
+        formula = self._kernel_formula
+        if formula is not None:
+            lowest, units = (np.array(some) if some else None for some in (self._lowest, self._units))
+
+            def rows(begin: int, end: int) -> None:
+                kernels.natural_gradients(formula, y, scores, lowest, units, begin, end, gradient)
+
+            run_ranges(rows, len(scores), threads, WORK * self.width)
+            return times_weight((gradient.reshape(raw.shape), hessian.reshape(raw.shape)), weight)
 
         def part(begin: int, end: int) -> None:
             # In blocks whose intermediate results stay in the cache of a processor.
@@ -197,3 +238,13 @@ class DistributionScore(Loss):
 
     def _scores(self, raw: Floats) -> Floats:
         return np.asarray(raw, np.float64).reshape(-1, self.width)
+
+
+def mean_information(formula: ScoreFormula, family: Distribution, scores: Floats, weight: Floats | None) -> list[float]:
+    """Mean Fisher information about each score, by weight, the same for rows in any order; about all but the first it has no rows."""
+    values, digits = np.empty(len(scores)), np.empty(2, np.int64)
+    top = kernels.first_information(formula, scores, weight, 0, len(scores), values)
+    scale = scale_for(float(np.int64(top).view(np.float64)), FIRST_BITS)
+    kernels.digit_sums(values, scale, 0, len(scores), digits)
+    first = finish_mean((int(digits[0]) << 32) + int(digits[1]), scale, len(scores), weight)
+    return [first, *family.information_diagonal(scores[:1])[0, 1:].tolist()]

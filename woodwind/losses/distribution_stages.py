@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from woodwind.base.fixed import exact_mean
 from woodwind.distributions.natural import diagonal, natural_gradient
+from woodwind.kernels.losses.natural_gradients import LONGEST
 from woodwind.losses.base import Derivatives, Loss, one_score, plain_weight, times_weight
-from woodwind.losses.distribution_score import LONGEST, DistributionScore
+from woodwind.losses.distribution_score import DistributionScore
 from woodwind.losses.links import Floats
 
 
@@ -26,6 +27,7 @@ class ScoreStage(Loss):
     _units: tuple[float, ...] = ()
     _known: Derivatives | None = field(default=None, compare=False, repr=False)  # see `with_known`
 
+    constant_hessian: ClassVar[bool] = True
     exact_hessian: ClassVar[bool] = False
 
     @property

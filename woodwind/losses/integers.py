@@ -18,7 +18,13 @@ from woodwind.base.errors import DataError
 from woodwind.base.fixed import largest_of, scale_for
 from woodwind.base.pool import run_ranges
 from woodwind.kernels.losses.derivatives import largest, quantise, quantise_given
-from woodwind.kernels.losses.multinomial import multi_pack, multi_pack_given, multi_quantise, multi_quantise_given
+from woodwind.kernels.losses.multinomial import (
+    multi_largest_given,
+    multi_pack,
+    multi_pack_given,
+    multi_quantise,
+    multi_quantise_given,
+)
 from woodwind.losses.base import WORK, Loss
 from woodwind.losses.links import Floats
 
@@ -168,9 +174,18 @@ def class_scales(
     if loss.softmax:
         return scales_for(with_room(largest_derivatives(loss, y, raw, weight, threads), room), len(raw)), None
     gradient, hessian = loss.derivatives(y, raw, weight, threads)
+    known = None if loss.constant_hessian and weight is None else hessian
+    found: list[NDArray[np.int64]] = []
+
+    def part(begin: int, end: int) -> None:
+        out = np.empty(3, np.int64)
+        multi_largest_given(gradient, known, begin, end, out)
+        found.append(out)
+
+    run_ranges(part, raw.shape[0], threads, loss.width)
+    largest_g, largest_h, largest_sum = np.max(found, axis=0).view(np.float64).tolist()
     # The shared hessian is half the sum of all K, which may be larger than any of them.
-    tops = largest_of(gradient), max(largest_of(hessian), 0.5 * largest_of(hessian.sum(axis=1)))
-    return scales_for(with_room(tops, room), len(raw)), (gradient, hessian)
+    return scales_for(with_room((largest_g, max(largest_h, 0.5 * largest_sum)), room), len(raw)), (gradient, hessian)
 
 
 def quantise_classes(
@@ -188,12 +203,13 @@ def quantise_classes(
     out_q int32[n, K + 1]: the K gradients, then the hessian of a tree that serves all K; out_h int32[n, K]: the K hessians.
     """
     scales, given = class_scales(loss, y, raw, weight, threads, room)
+    all_one = loss.constant_hessian and weight is None
 
     def part(begin: int, end: int) -> None:
         if given is None:
             multi_quantise(y, raw, weight, scales, begin, end, out_q, out_h)
         else:
-            multi_quantise_given(*given, None, scales, begin, end, out_q, out_h)
+            multi_quantise_given(given[0], None if all_one else given[1], None, scales, begin, end, out_q, out_h)
 
     run_ranges(part, raw.shape[0], threads, WORK * loss.width)
     return scales

@@ -83,7 +83,11 @@ class TableParams:
         spelled("path, pattern, list of paths, or table with named columns"),
         "CSV, TSV, Parquet, Feather or Arrow, packed or not; or a frame of pandas, polars or Arrow.",
     ]
-    target: Annotated[str, spelled("str"), "The column to predict."]
+    target: Annotated[
+        Any,
+        spelled("str or list of str"),
+        "The column to predict; of several, an ensemble is trained for each, in an equal part of the time.",
+    ]
     task: Annotated[
         str,
         one_of("auto", "classification", "binary", "multiclass", "regression", "ranking"),

@@ -249,6 +249,36 @@ class StopParams:
 
 
 @knobs
+class ClusterParams:
+    """Where the work is done."""
+
+    cluster: Annotated[
+        Any,
+        spelled(
+            "None, a cluster of woodwind.connect or woodwind.local_cluster, a client of Dask or an address such as 'tcp://10.0.0.1:8786'"
+        ),
+        "Workers to train on, for a table in blocks in a folder that all of them see. The model is the same. None for this machine.",
+    ] = None
+    parallelism: Annotated[
+        Literal["data", "voting"],
+        "With a cluster: 'data' sums histograms of all columns, and the model is that of one machine; 'voting', for wide tables, sums "
+        "those of 40 columns for which parts of the rows vote (PV-tree), and the model is the same for any number of workers.",
+    ] = "data"
+
+
+@knobs
+class CheckpointParams:
+    """What is left of the work when it is killed."""
+
+    checkpoint: Annotated[
+        Any,
+        spelled("None or the path of a file"),
+        "A file that finished rounds are written to, of a training on a table in blocks: after a kill the same fit goes on from there. It "
+        "is removed when the training has ended. None for none.",
+    ] = None
+
+
+@knobs
 class WorkParams:
     """How the work is done; nothing here but random_state changes the model."""
 

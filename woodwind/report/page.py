@@ -6,7 +6,7 @@ security policy allows no script and no style but the page's own two, by their d
 
 import base64
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -84,6 +84,16 @@ def page(facts: Facts, file: str = "model.ww") -> str:
     str
         A page that needs no network, no other file and no script, for light and dark, wide and narrow screens, and for paper.
     """
+    return _rendered([_parts(facts, file)])
+
+
+def page_of_several(all_facts: Sequence[Facts], file: str = "model.ww") -> str:
+    """The reports of several targets on one page, one after another; else as `page`."""
+    return _rendered([_parts(facts, file) for facts in all_facts])
+
+
+def _parts(facts: Facts, file: str) -> Facts:
+    """What the page shows of one target."""
     if not isinstance(facts, dict) or facts.get("version") not in VERSIONS:
         raise DataError(
             "The model has no facts that a report can be made of: it was saved without them, or by another version of Woodwind. "
@@ -96,19 +106,30 @@ def page(facts: Facts, file: str = "model.ww") -> str:
         split = how_split(facts)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise DataError(f"The facts of the model do not fit together, so no report can be made of them: {error!r}.") from error
-    version = facts.get("made", {}).get("versions", {}).get("woodwind", "")
+    return {
+        "target": shown(facts.get("target") or "Model", 60),
+        "headline": headline,
+        "under": under,
+        "split": split,
+        "sections": [one for one in made if one["content"]],
+        "version": facts.get("made", {}).get("versions", {}).get("woodwind", ""),
+    }
+
+
+def _rendered(parts: Sequence[Facts]) -> str:
+    """The page of one target, or of several, whose sections are numbered then."""
     texts = {"style": _source("style.css"), "script": _source("sort.js")}
+    for number, part in enumerate(parts if len(parts) > 1 else (), 1):
+        for section in part["sections"]:
+            section |= {"id": f"{section['id']}-{number}"}
     text: str = (
         _environment()
         .get_template("page.html")
         .render(
-            title=f"{shown(facts.get('target') or 'Model', 60)}: Woodwind report",
-            headline=headline,
-            under=under,
-            split=split,
-            sections=[one for one in made if one["content"]],
+            title=f"{', '.join(part['target'] for part in parts)}: Woodwind report",
+            parts=parts,
             policy=policy(**texts),
-            footer=f"Made by Woodwind {shown(version, 20)}. This page loads nothing from anywhere.",
+            footer=f"Made by Woodwind {shown(parts[0]['version'], 20)}. This page loads nothing from anywhere.",
             **{name: Markup(text) for name, text in texts.items()},  # ours, and named by digest in the policy
         )
     )
@@ -116,7 +137,13 @@ def page(facts: Facts, file: str = "model.ww") -> str:
 
 
 def _made(section: Section, facts: Facts) -> Facts:
-    return {"id": section.id, "title": section.title, "lead": section.lead, "content": section.make(facts)}
+    return {
+        "id": section.id,
+        "template": f"{section.id}.html",
+        "title": section.title,
+        "lead": section.lead,
+        "content": section.make(facts),
+    }
 
 
 def policy(style: str, script: str) -> str:

@@ -28,7 +28,6 @@ from woodwind.kernels.histogram.shards import (
     next_step,
     numbers_of,
     pairs_to_build,
-    places_to_leaves,
     plan_batch,
     put_histogram,
     put_lanes,
@@ -67,6 +66,8 @@ PASS_BYTES = 128 << 20  # sums of all threads of a pass: wide tables are summed 
 
 class ShardGrower(HistogramGrower):
     """A `HistogramGrower` whose rows are in shards."""
+
+    growth_kind: "type[ShardGrowth]"
 
     def __init__(  # the memory is another one, and so nothing is left to the base class
         self,
@@ -215,7 +216,7 @@ class ShardGrower(HistogramGrower):
         rule = self._rule(scales, tree_key, constant_hessian)
         self._draw_features(tree_key)
         begin_call(self._space["control"])
-        growth = ShardGrowth(self, self._rows_of(rows, rule, tree_key), n_rows, threads or self.threads)
+        growth = self.growth_kind(self, self._rows_of(rows, rule, tree_key), n_rows, threads or self.threads)
         growth.run()
         self._finish_rows(growth, rows)
         self._spent = not self._lent and self.outputs == 1
@@ -232,7 +233,7 @@ class ShardGrower(HistogramGrower):
         numbers = np.empty(len(space["node_i"]), np.int64)
         n_nodes = numbers_of(space.directory, numbers)
         leaf_of = numbers[growth.node_of_place()].astype(np.int32)
-        places_to_leaves(leaf, leaf_of, 0, len(leaf))
+        self.shards.finish(growth.rows, leaf_of)
         totals = np.zeros((n_nodes, 3), np.int64)
         if self.outputs == 1 and self.unrounded:
             unrounded_leaf_sums(leaf, self._stats.reshape(2, -1), rows, totals)
@@ -246,7 +247,7 @@ class ShardGrowth:
     """One tree while it grows over shards."""
 
     def __init__(self, grower: ShardGrower, rows: TreeRows, n_rows: int, threads: int) -> None:
-        self._grower, self._rows, self._n_rows, self._threads = grower, rows, n_rows, threads
+        self._grower, self.rows, self._n_rows, self._threads = grower, rows, n_rows, threads
         self._space, self._rule = grower._space, rows.rule
         self._symmetric = 1 if grower.settings.growth == "symmetric" else None
         self._nodes = [0]  # of each place: the node that its rows are in
@@ -380,4 +381,7 @@ class ShardGrowth:
 
     def _ask(self, request: ShardRequest) -> ShardResult:
         """Ask all rows, on all threads."""
-        return self._grower.shards.ask(request, self._rows, self._grower._workers[: self._threads])
+        return self._grower.shards.ask(request, self.rows, self._grower._workers[: self._threads])
+
+
+ShardGrower.growth_kind = ShardGrowth

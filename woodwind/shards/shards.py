@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from woodwind.base.pool import on_threads
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.sparse_codes import SparseCodes
+from woodwind.kernels.histogram.shards import places_to_leaves
 from woodwind.shards.block_worker import BlockWorker
 from woodwind.shards.requests import ShardRequest, ShardResult, TreeRows
 from woodwind.tree.grown_tree import ValuedTree
@@ -26,6 +27,7 @@ class Shards:
 
     layout: Codes
     has_unseen: bool
+    has_votes = False  # whether features are voted for
     ends: Sequence[int]  # (blocks + 1,) which rows each block has
 
     @property
@@ -98,6 +100,10 @@ class Shards:
         for other in others:
             first.add(other)
         return first
+
+    def finish(self, rows: TreeRows, leaf_of: NDArray[np.int32]) -> None:
+        """A tree has grown: overwrite the places of its rows by their leaves; leaf_of int32[places]."""
+        places_to_leaves(rows.places, leaf_of, 0, len(rows.places))
 
     def walk(self, tree: ValuedTree, out: NDArray[np.int32], threads: int) -> None:
         """Write the node of the tree where each row ends to `out`."""

@@ -89,6 +89,7 @@ _LISTED: dict[str, Kind] = {
     **_kinds("woodwind.distributions.censored", "CensoredDistribution"),
     **_kinds("woodwind.losses.several_targets", "SeveralTargetsLoss"),
     **_kinds("woodwind.auto.model", "AutoModel"),
+    **_kinds("woodwind.auto.several_targets", "SeveralTargetsModel"),
     **_kinds("woodwind.auto.intervals", "PredictionIntervals"),
     **_kinds("woodwind.auto.members.tree_members", "ForestMember", "CompactForestMember", "MeanMember"),
     **_kinds("woodwind.auto.members.target_encoding", "EncodedMember", "Encoding"),

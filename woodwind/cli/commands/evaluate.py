@@ -20,7 +20,7 @@ from woodwind.base.pool import usable_threads
 from woodwind.cli.batches import batches_of
 from woodwind.cli.command import BAD_DATA, BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, command, wrong
 from woodwind.cli.console import plain, say, show, show_json
-from woodwind.cli.model_files import decision_words, metric_words, open_model, queries_in
+from woodwind.cli.model_files import decision_words, metric_words, open_model, open_models, queries_in, show_target
 from woodwind.cli.options import interval_option, json_option, model_argument, tables_argument, threads_option
 from woodwind.cli.outputs import check_inputs
 from woodwind.cli.terminal import TextColumn, can_show, show_grid
@@ -43,7 +43,11 @@ USUAL_LEVEL = 0.9
 @command("evaluate", EXAMPLES, exits=[FINE, UNEXPECTED, WRONG_CALL, BAD_DATA, BAD_MODEL])
 @model_argument()
 @tables_argument()
-@click.option("--target", metavar="COLUMN", help="The column with the truth; the one that was learned unless given.")
+@click.option(
+    "--target",
+    metavar="COLUMN",
+    help="The column with the truth; the one that was learned unless given. Of several targets the one that is tried.",
+)
 @click.option("--weight", metavar="COLUMN", help="A column of numbers that says how much each row counts.")
 @click.option("--positive", metavar="LABEL", help="Which of two classes F1 and average precision are of; that of the model unless given.")
 @click.option("--query", metavar="COLUMN", help="Of a ranking the column of the query; the one that was learned unless given.")
@@ -58,7 +62,25 @@ def run(model: Path, tables: tuple[str, ...], as_json: bool, threads: int | None
     claimed of rows that it had not been trained on. Rows that the model has learned are no test.
     """
     check_inputs(tables)
-    opened = open_model(model)
+    models = open_models(model)
+    if len(models) > 1 and given["target"] is not None:
+        models = (open_model(model, given["target"]),)
+    if len(models) > 1 and "-" in tables:
+        wrong("a model of several targets reads the table once for each, and standard input can be read once. Give a file, or --target.")
+    records: dict[str, Any] = {}
+    for number, opened in enumerate(models):
+        trial, name = trial_of(opened, tables, usable_threads(threads), given)
+        if as_json:
+            records[name] = record(trial, name, opened)
+            continue
+        show_target(opened, number, len(models) > 1)
+        show_trial(trial, opened)
+    if as_json:
+        show_json({"targets": records} if len(models) > 1 else next(iter(records.values())))
+
+
+def trial_of(opened: AutoModel, tables: tuple[str, ...], threads: int, given: dict[str, Any]) -> tuple[Evaluation, str]:
+    """How good a model is on the rows of the tables, and the column of the truth."""
     weight, positive, levels = given["weight"], given["positive"], given["levels"]
     name = given["target"] or opened.target
     if not name:
@@ -70,18 +92,14 @@ def run(model: Path, tables: tuple[str, ...], as_json: bool, threads: int | None
         wrong("--query is for models that rank, made by woodwind fit --query. Leave it out.")
     levels = levels or ((USUAL_LEVEL,) if opened.intervals is not None else ())
     beside = [column for column in (weight, given["query"]) if column is not None]
-    rows, scores = rows_with_scores(opened, tables, (name, beside, given["drop_missing_target"]), usable_threads(threads))
+    rows, scores = rows_with_scores(opened, tables, (name, beside, given["drop_missing_target"]), threads)
     truth = read_truth(rows.column(name), opened.classes, name)
     weights = None if weight is None else read_weights(rows.column(weight), weight)
     clusters = clusters_in(opened, rows)
     queries = queries_in(opened, rows, given["query"]) if opened.task == "ranking" else None
     known: dict[str, Any] = {"clusters": clusters, "levels": levels, "queries": queries, "scores": scores}
     inputs = None if scores is not None else inputs_of(opened, rows)
-    trial = evaluated(opened, inputs, truth, weights, usable_threads(threads), position, **known)
-    if as_json:
-        show_json(record(trial, name, opened))
-    else:
-        show_trial(trial, opened)
+    return evaluated(opened, inputs, truth, weights, threads, position, **known), name
 
 
 def clusters_in(model: AutoModel, rows: Any) -> NDArray[np.int64] | None:

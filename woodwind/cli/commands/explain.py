@@ -21,6 +21,7 @@ EXAMPLES = (
     "woodwind explain model.ww row.csv",
     "woodwind explain model.ww new.csv --row 3 --top 5",
     "woodwind explain model.ww new.csv --row 3 -o picture.html",
+    "woodwind explain model.ww new.csv --target rent",
 )
 # Members that are no trees are asked many questions for each row.
 MOST_ROWS = 200
@@ -30,12 +31,13 @@ ENDINGS = (".html", ".htm")
 @command("explain", EXAMPLES, exits=[FINE, UNEXPECTED, WRONG_CALL, BAD_DATA, BAD_MODEL])
 @model_argument()
 @click.argument("table", type=OneTable())
+@click.option("--target", metavar="COLUMN", help="Of a model of several targets the one that is explained.")
 @click.option("--row", type=WholeNumber(1), metavar="N", help="Explain this row of the table alone, counted from 1.")
 @click.option("--top", type=WholeNumber(1), default=MOST_COLUMNS, show_default=True, metavar="K", help="How many columns to name.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Draw it, as a page for the browser.")
 @json_option("what every column brings to every row")
 @force_option("a file that is there")
-def run(model: Path, table: Path, row: int | None, top: int, output: Path | None, as_json: bool, force: bool) -> None:
+def run(model: Path, table: Path, target: str | None, row: int | None, top: int, output: Path | None, as_json: bool, force: bool) -> None:
     """Say which columns made a prediction what it is.
 
     What a column brings to the score of a row is its Shapley value, exact for trees and linear members. Together with the mean of all
@@ -45,7 +47,7 @@ def run(model: Path, table: Path, row: int | None, top: int, output: Path | None
     if output is not None:
         check_picture(output, force)
         check_not_an_input(output, [model, table])
-    opened = open_model(model)
+    opened = open_model(model, target)
     rows = read_rows(opened, table)
     inputs, first = chosen(inputs_of(opened, rows), table, row)
     explanation = explain_model(opened, inputs, usable_threads(None))

@@ -3,7 +3,7 @@
 import shlex
 import sys
 import time
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from woodwind.cli.interrupts import AT_WORK, WRITING, Interrupting
 from woodwind.cli.leaderboard_table import show_leaderboard
 from woodwind.cli.live import LiveTable
 from woodwind.cli.memory_budget import MemorySize, decide, written_blocks
-from woodwind.cli.model_files import decision_words, metric_words
+from woodwind.cli.model_files import decision_words, metric_words, show_target
 from woodwind.cli.options import (
     Duration,
     ExistingFile,
@@ -63,6 +63,7 @@ EXAMPLES = (
     "woodwind fit train.csv --target y --models 8 --seed 1 --group customer --ignore id --json",
     "woodwind fit train.csv --target y --positive yes --threshold f1 --also auc,f1",
     "woodwind fit train.csv --target relevance --query query_id",
+    "woodwind fit train.csv --target price --target rent --time 10m",
     "woodwind fit train.csv --target y --write-schema",
     "woodwind fit train.csv --schema model.schema.json",
 )
@@ -70,7 +71,9 @@ EXAMPLES = (
 
 @command("fit", EXAMPLES, exits=[FINE, UNEXPECTED, WRONG_CALL, BAD_DATA, WITHOUT_MODEL, INTERRUPTED])
 @tables_argument()
-@declared_option("--target", TableParams, "target", required=False, metavar="COLUMN", more="Needed unless the schema names it.")
+@declared_option(
+    "--target", TableParams, "target", required=False, multiple=True, metavar="COLUMN", more="Needed unless the schema names it."
+)
 @click.option("-o", "--output", default="model.ww", show_default=True, type=click.Path(path_type=Path), help="The model file to write.")
 @declared_option(
     "--time",
@@ -122,8 +125,9 @@ def run(**given: Any) -> None:
     if given["write_schema"]:
         write_schema(given)
         return
-    with Interrupting() as interrupting, Checkpoint.claim(checkpoint_of(given["output"])) as checkpoint:
-        given["checkpoint"] = checkpoint
+    with Interrupting() as interrupting, ExitStack() as claimed:
+        checkpoints = [claimed.enter_context(Checkpoint.claim(folder)) for folder in checkpoints_of(given)]
+        given["checkpoint"] = checkpoints[0] if len(checkpoints) == 1 else checkpoints
         started = click.get_current_context().find_root().obj
         tell, showing = teller(given, started)
 
@@ -142,7 +146,8 @@ def run(**given: Any) -> None:
         finish(model, given)
         if interrupting.heard:
             say("woodwind fit: the same call with --resume goes on from here.")
-        else:
+            return
+        for checkpoint in checkpoints:
             left = checkpoint.remove()
             if left:
                 say(f"woodwind fit: the folder {str(checkpoint.folder)!r} stays: Woodwind did not put {listed(left)} there.")
@@ -159,14 +164,24 @@ def train(given: dict[str, Any], listener: Listener, tell: Listener, started: fl
         tell(Message(seconds=now(), words=words))
 
     options = settings(given)
+    target = target_of(given)
+    given = {**given, "target": target}
     size = None if given["memory"] is None else decide(given, say_words)
+    if size is not None and not isinstance(target, str):
+        raise WrongCall(f"--memory: the table does not fit, and blocks have one target; {len(target)} are given. Train a model for each.")
     with nullcontext(source_of(given)) if size is None else written_blocks(given, size, say_words, now) as source:
         if size is not None:
             options = {name: value for name, value in options.items() if name not in DECIDED}
         spent = now()
         if given["models"] is None:
             options["time"] = max(options["time"] - spent, LEAST_SHARE * options["time"])
-        return job(source, given["target"], listener=lambda event: listener(delayed(event, spent)), **options)
+        return job(source, target, listener=lambda event: listener(delayed(event, spent)), **options)
+
+
+def target_of(given: dict[str, Any]) -> str | list[str]:
+    """The target, or all of them."""
+    targets = given["target"]
+    return targets[0] if len(targets) == 1 else list(targets)
 
 
 def delayed(event: Event, spent: float) -> Event:
@@ -188,6 +203,7 @@ def check(given: dict[str, Any]) -> None:
     given["also"] = tuple(metric_named(name).name for name in given["also"].split(",") if name.strip())
     DecisionRule.read(given["threshold"], "fit")
     take_roles(given)
+    check_targets(given)
     check_roles(given)
     check_outputs(given)
 
@@ -196,9 +212,10 @@ def take_roles(given: dict[str, Any]) -> None:
     """What columns are for: as the options say, else as the schema does."""
     schema = given["written"] = None if given["schema"] is None else WrittenSchema.read(given["schema"])
     if schema is not None:
-        for name, role in (("target", TARGET), ("group", GROUP), ("query", QUERY), ("time_column", TIME), ("weight", WEIGHT)):
+        for name, role in (("group", GROUP), ("query", QUERY), ("time_column", TIME), ("weight", WEIGHT)):
             given[name] = given[name] or schema.role(role)
-    if given["target"] is None:
+        given["target"] = given["target"] or tuple(name for name in (schema.role(TARGET),) if name is not None)
+    if not given["target"]:
         where = "" if schema is None else ' or to one of its columns the role "target"'
         wrong(f"which column is to be predicted? Give --target{where}.")
 
@@ -211,14 +228,28 @@ def check_roles(given: dict[str, Any]) -> None:
         wrong("--task ranking needs to know which rows are ranked together. Give --query.")
     if given["query"] is not None and given["task"] not in ("auto", "ranking"):
         wrong(f"--query is for rankings, and --task is {given['task']}. Leave one of them out.")
-    for role in ("group", "query", "time_column", "weight"):
-        if given[role] == given["target"]:
-            wrong(f"{flag(role)} and --target name the same column, {given['target']!r}. Give another.")
     if given["weight"] is not None and given["weight"] in (given["group"], given["query"], given["time_column"]):
         wrong(f"--weight names the column {given['weight']!r}, which has another role already. Give another.")
-    for role in ("target", "query", "weight"):
+    for role in ("query", "weight"):
         if given[role] in given["ignore"]:
             wrong(f"--ignore names the {role}, {given[role]!r}. Leave it out.")
+
+
+def check_targets(given: dict[str, Any]) -> None:
+    """End the call where a target has another role, or several are asked for what is for one."""
+    targets = given["target"]
+    for name in targets:
+        for role in ("group", "query", "time_column", "weight"):
+            if given[role] == name:
+                wrong(f"{flag(role)} and --target name the same column, {name!r}. Give another.")
+        if name in given["ignore"]:
+            wrong(f"--ignore names the target, {name!r}. Leave it out.")
+        if targets.count(name) > 1:
+            wrong(f"--target names the column {name!r} twice. Give it once.")
+    if len(targets) > 1 and given["query"] is not None:
+        wrong("--query ranks rows by one target, and several came. Give one --target, or leave the query out.")
+    if given["write_schema"] and len(given["target"]) > 1:
+        wrong("--write-schema writes one target down, and several came. Give one; later calls may name several beside the schema.")
 
 
 def check_outputs(given: dict[str, Any]) -> None:
@@ -257,7 +288,7 @@ def write_schema(given: dict[str, Any]) -> None:
         "weight": given["weight"],
         "ignore": given["ignore"],
     }
-    WrittenSchema.of(read_table(source_of(given)), given["target"], **roles).write(path)
+    WrittenSchema.of(read_table(source_of(given)), given["target"][0], **roles).write(path)
     if not is_closed(sys.stdout):
         data_stream().write(f"{path}\n")
     say(f"Edit it, then: woodwind fit {' '.join(map(shlex.quote, given['tables']))} --schema {shlex.quote(str(path))}", wrap=False)
@@ -287,6 +318,12 @@ def checkpoint_of(output: Path) -> Path:
     return output.with_name(shortened(output.name) + ".checkpoint")
 
 
+def checkpoints_of(given: dict[str, Any]) -> list[Path]:
+    """A folder for each target that is named."""
+    first, count = checkpoint_of(given["output"]), len(given["target"])
+    return [first] if count == 1 else [first.with_name(f"{first.name}-{number}") for number in range(1, count + 1)]
+
+
 def teller(given: dict[str, Any], started: float) -> tuple[Listener, AbstractContextManager[Any]]:
     """Who is told of what happens, and the picture that has to be opened for that."""
     if given["as_json"]:
@@ -294,7 +331,7 @@ def teller(given: dict[str, Any], started: float) -> tuple[Listener, AbstractCon
     if given["quiet"]:
         return write_warnings, nullcontext()
     if is_terminal(sys.stderr):
-        live = LiveTable(f"{', '.join(given['tables'])}: {given['target']}", started)
+        live = LiveTable(f"{', '.join(given['tables'])}: {', '.join(given['target'])}", started)
         return live, live
     return write_lines_of_events, nullcontext()
 
@@ -310,14 +347,23 @@ def finish(model: Any, given: dict[str, Any]) -> None:
     if given["as_json"]:
         show_json({"event": "written", **plain(written)})
     elif not given["quiet"] and not is_closed(sys.stdout):
-        show_leaderboard(model.leaderboard_)
-        show()
-        show(metric_words(model.facts_["metric"]["name"]))
-        if words := estimate_words(model.facts_, model.facts_["metric"]["name"]):
-            show(words)
-        if model.facts_.get("positive") is not None:
-            show(decision_words(model.facts_["positive"], model.facts_.get("threshold")))
+        ensembles = list(getattr(model, "ensembles_", {"": model}).values())
+        for number, ensemble in enumerate(ensembles):
+            if len(ensembles) > 1:
+                show_target(ensemble.model_, number, True)
+            show_ensemble(ensemble)
         show()
         show(f"model   {output} ({size_of(output.stat().st_size)})")
         if report is not None:
             show(f"report  {report}")
+
+
+def show_ensemble(model: Any) -> None:
+    """The leaderboard, and what its score is."""
+    show_leaderboard(model.leaderboard_)
+    show()
+    show(metric_words(model.facts_["metric"]["name"]))
+    if words := estimate_words(model.facts_, model.facts_["metric"]["name"]):
+        show(words)
+    if model.facts_.get("positive") is not None:
+        show(decision_words(model.facts_["positive"], model.facts_.get("threshold")))

@@ -13,7 +13,7 @@ from woodwind.base.errors import ModelFileError
 from woodwind.base.formatting import counted, duration, figure
 from woodwind.cli.command import BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, command
 from woodwind.cli.console import plain, show, show_json, size_of
-from woodwind.cli.model_files import entries_of, open_model
+from woodwind.cli.model_files import entries_of, open_models, show_target
 from woodwind.cli.options import json_option, model_argument
 from woodwind.cli.terminal import TextColumn, show_grid
 from woodwind.data.tables.fields import CategoryField, Field, TimeField
@@ -33,10 +33,18 @@ def run(model: Path, as_json: bool) -> None:
 
     The task, the columns that a table to predict needs, the members with their weights and sizes, the score, and who wrote it when.
     """
-    facts = facts_of(open_model(model), model)
+    opened = open_models(model)
+    found = [facts_of(one, model) for one in opened]
     if as_json:
-        show_json(plain(facts))
+        show_json(plain({"targets": {one.target: facts for one, facts in zip(opened, found, strict=True)}} if len(found) > 1 else found[0]))
         return
+    for number, (one, facts) in enumerate(zip(opened, found, strict=True)):
+        show_target(one, number, len(opened) > 1)
+        show_facts(facts)
+
+
+def show_facts(facts: dict[str, Any]) -> None:
+    """What is in the file, as text."""
     members, columns = facts.pop("members"), facts.pop("columns")
     labels = max(map(len, facts))
     for name, value in facts.items():

@@ -11,7 +11,7 @@ from woodwind.auto.outcome import Entry
 from woodwind.cli.command import BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, command, wrong
 from woodwind.cli.console import in_command_words, plain, show, show_json
 from woodwind.cli.leaderboard_table import show_leaderboard
-from woodwind.cli.model_files import entries_of, metric_words, open_model
+from woodwind.cli.model_files import entries_of, metric_words, open_models, show_target
 from woodwind.cli.options import json_option, model_argument
 from woodwind.cli.streams import data_stream
 
@@ -25,22 +25,27 @@ EXAMPLES = ("woodwind leaderboard model.ww", "woodwind leaderboard model.ww --cs
 def run(model: Path, as_csv: bool, as_json: bool) -> None:
     """Show how good the ensemble is, and each of its members.
 
-    Scores are of rows that the models had not been trained on; weights are those of the ensemble.
+    Scores are of rows that the models had not been trained on; weights are those of the ensemble. Every target of several has its own.
     """
     if as_csv and as_json:
         wrong("--csv and --json exclude each other. Give one of them.")
-    opened = open_model(model)
-    entries = entries_of(opened)
+    opened = open_models(model)
+    several = len(opened) > 1
+    boards = {one.target: entries_of(one) for one in opened}
     if as_json:
-        show_json({"metric": opened.metric, "leaderboard": in_command_words(plain(entries))})
+        found = [{"metric": one.metric, "leaderboard": in_command_words(plain(boards[one.target]))} for one in opened]
+        show_json({"targets": dict(zip(boards, found, strict=True))} if several else found[0])
     elif as_csv:
         names = [field.name for field in fields(Entry)]
         table = csv.writer(data_stream(), lineterminator="\n")
-        table.writerow(names)
-        table.writerows([getattr(entry, name) for name in names] for entry in entries)
+        table.writerow(["target", *names] if several else names)
+        for target, entries in boards.items():
+            table.writerows([*([target] if several else []), *(getattr(entry, name) for name in names)] for entry in entries)
     else:
-        show_leaderboard(entries)
-        show()
-        show(f"{metric_words(opened.metric)}")
-        if words := estimate_words(opened.facts, opened.metric):
-            show(words)
+        for number, one in enumerate(opened):
+            show_target(one, number, several)
+            show_leaderboard(boards[one.target])
+            show()
+            show(f"{metric_words(one.metric)}")
+            if words := estimate_words(one.facts, one.metric):
+                show(words)

@@ -17,10 +17,11 @@ from woodwind.base.pool import usable_threads
 from woodwind.cli.batches import batches_of
 from woodwind.cli.command import BAD_DATA, BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, command, nearest, wrong
 from woodwind.cli.console import json_line, plain, say
-from woodwind.cli.model_files import open_model, queries_in
+from woodwind.cli.model_files import open_models, queries_in
 from woodwind.cli.options import files_of, force_option, interval_option, json_option, model_argument, tables_argument, threads_option
 from woodwind.cli.outputs import check_inputs, check_meaning, check_new, check_not_a_model, check_not_an_input
 from woodwind.cli.streams import data_stream, is_closed
+from woodwind.data.reading.files import text_columns
 from woodwind.data.reading.writing import write_prediction_batches, write_predictions
 
 EXAMPLES = (
@@ -32,9 +33,10 @@ EXAMPLES = (
     "woodwind predict model.ww new.csv | head",
 )
 ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".feather", ".arrow")
-PREDICTION, PROBABILITY = "prediction", "probability_{}"
+# The first gap is for the target, where there are several.
+PREDICTION, PROBABILITY = "prediction", "probability{}_{}"
 RANK = "rank"
-LOWER, UPPER, SET = "lower_{}", "upper_{}", "set_{}"
+LOWER, UPPER, SET = "lower{}_{}", "upper{}_{}", "set{}_{}"
 
 
 @command("predict", EXAMPLES, exits=[FINE, UNEXPECTED, WRONG_CALL, BAD_DATA, BAD_MODEL])
@@ -53,7 +55,8 @@ def run(model: Path, tables: tuple[str, ...], output: str, as_json: bool, force:
     """Predict the rows of a table.
 
     Columns are matched by name, so their order does not matter and others may stand beside them; only the target need not be there.
-    Several files, or a pattern, are read as one table; - reads CSV from standard input.
+    Several files, or a pattern, are read as one table; - reads CSV from standard input. A model of several targets writes the columns of
+    each, named prediction_TARGET and so on.
     """
     check_inputs(tables)
     if output == "-":
@@ -64,25 +67,20 @@ def run(model: Path, tables: tuple[str, ...], output: str, as_json: bool, force:
         check_not_a_model(Path(output))
         check_ending(output, as_json)
         check_new(Path(output), force)
-    opened = open_model(model)
-    proba, levels = given["proba"], given["levels"]
-    if proba and not opened.classifies:
-        what = f"predicts the number {opened.target!r}" if opened.task == "regression" else "ranks the rows of queries"
-        wrong(f"--proba is for classes, but the model {what}. Leave it out.")
-    if given["rank"] and opened.task != "ranking":
-        wrong("--rank is for models that rank, made by woodwind fit --query. Leave it out.")
-    if given["query"] is not None and not given["rank"]:
-        wrong("--query is for --rank: scores need no query. Add --rank, or leave it out.")
-    if levels:
-        opened.require_intervals()
-    large = None if given["rank"] else large_source(opened, tables, [name for one in given["keep"] for name in (one, *one.split(","))])
+    models = open_models(model)
+    check_asked(models, given)
+    # Models of several targets read the same columns: what is text to one of them is text.
+    first, texts = models[0], [name for one in models for name in text_columns(one.schema)]
+    levels = given["levels"]
+    keep = [name for one in given["keep"] for name in (one, *one.split(","))]
+    large = None if given["rank"] else large_source(first, tables, keep, texts)
     if large is not None:
-        predict_batches(opened, large, given | {"as_json": as_json}, output)
-        tell_promise(opened, levels)
+        predict_batches(models, large, given | {"as_json": as_json}, output)
+        tell_promise(models, levels)
         return
-    rows = read_rows(opened, tables)
-    queries = queries_in(opened, rows, given["query"]) if given["rank"] else None
-    found = predicted(opened, inputs_of(opened, rows), proba, usable_threads(given["threads"]), levels, as_lists=as_json)
+    rows = read_rows(first, tables, texts)
+    queries = queries_in(first, rows, given["query"]) if given["rank"] else None
+    found = all_predicted(models, rows, given, as_lists=as_json)
     if queries is not None:
         found[RANK] = ranks(found[PREDICTION], queries)
     columns = kept(rows, given["keep"], list(found)) | found
@@ -92,26 +90,42 @@ def run(model: Path, tables: tuple[str, ...], output: str, as_json: bool, force:
         write_predictions(output, columns, stream=data_stream())
     if output != "-":
         say(f"{counted(rows.num_rows, 'row')} in {output}")
-    tell_promise(opened, levels)
+    tell_promise(models, levels)
 
 
-def tell_promise(model: AutoModel, levels: tuple[float, ...]) -> None:
+def check_asked(models: tuple[AutoModel, ...], given: dict[str, Any]) -> None:
+    """End the call where something is asked for that the models do not have."""
+    opened = models[0]
+    if given["proba"] and not any(model.classifies for model in models):
+        what = f"predicts the number {opened.target!r}" if opened.task == "regression" else "ranks the rows of queries"
+        wrong(f"--proba is for classes, but the model {what}. Leave it out.")
+    if given["rank"] and opened.task != "ranking":
+        wrong("--rank is for models that rank, made by woodwind fit --query. Leave it out.")
+    if given["query"] is not None and not given["rank"]:
+        wrong("--query is for --rank: scores need no query. Add --rank, or leave it out.")
+    if given["levels"]:
+        for model in models:
+            model.require_intervals()
+
+
+def tell_promise(models: tuple[AutoModel, ...], levels: tuple[float, ...]) -> None:
     """Say what intervals promise, where rows held out were not drawn at random."""
-    if model.intervals is not None and levels and model.intervals.held_out != RANDOM:
-        say(f"{', '.join(f'{level:g}' for level in levels)}: {model.intervals.promise}")
+    promises = [model.intervals.promise for model in models if model.intervals is not None and model.intervals.held_out != RANDOM]
+    for promise in dict.fromkeys(promises if levels else ()):
+        say(f"{', '.join(f'{level:g}' for level in levels)}: {promise}")
 
 
-def predict_batches(model: AutoModel, source: Any, given: dict[str, Any], output: str) -> None:
+def predict_batches(models: tuple[AutoModel, ...], source: Any, given: dict[str, Any], output: str) -> None:
     """Predict a large table a part at a time; memory does not grow with its rows."""
-    as_json, threads = given["as_json"], usable_threads(given["threads"])
+    as_json = given["as_json"]
     names = kept_names(list(source.schema.names), given["keep"], [])
     done = 0
 
     def columns() -> Iterator[dict[str, Any]]:
         nonlocal done
-        for batch in batches_of(model, source, names, "predicted"):
+        for batch in batches_of(models[0], source, names, "predicted"):
             done += batch.num_rows
-            found = predicted(model, inputs_of(model, batch), given["proba"], threads, given["levels"], as_lists=as_json)
+            found = all_predicted(models, batch, given, as_lists=as_json)
             yield kept(batch, given["keep"], list(found)) | found
 
     if as_json:
@@ -130,25 +144,35 @@ def check_ending(output: str, as_json: bool) -> None:
         wrong(f"the ending of {output!r} does not say what to write. Choose one of {', '.join(ENDINGS)}, or --json.")
 
 
+def all_predicted(models: tuple[AutoModel, ...], rows: Any, given: dict[str, Any], *, as_lists: bool) -> dict[str, Any]:
+    """Columns of predictions; of several targets all of them, with the name of the target in theirs."""
+    found: dict[str, Any] = {}
+    for model in models:
+        of = f"_{model.target}" if len(models) > 1 else ""
+        threads = usable_threads(given["threads"])
+        found |= predicted(model, inputs_of(model, rows), given["proba"], threads, given["levels"], as_lists=as_lists, of=of)
+    return found
+
+
 def predicted(
-    model: AutoModel, rows: Any, proba: bool, threads: int, levels: tuple[float, ...] = (), *, as_lists: bool = False
+    model: AutoModel, rows: Any, proba: bool, threads: int, levels: tuple[float, ...] = (), *, as_lists: bool = False, of: str = ""
 ) -> dict[str, Any]:
-    """Columns of predictions. Sets of labels are lists, or lists as JSON writes them."""
+    """Columns of predictions, with `of` in their names. Sets of labels are lists, or lists as JSON writes them."""
     asked = [model.require_intervals().coverage(level, "predict") for level in levels]
     if not model.classifies:
         numbers = model.predict(rows, threads)
         bounds = [model.require_intervals().bounds(numbers, level) for level in asked]
-        named = ((LOWER.format(level), UPPER.format(level)) for level in asked)
+        named = ((LOWER.format(of, level), UPPER.format(of, level)) for level in asked)
         pairs = zip(named, bounds, strict=True)
-        return {PREDICTION: numbers} | {name: bound for names, both in pairs for name, bound in zip(names, both, strict=True)}
+        return {PREDICTION + of: numbers} | {name: bound for names, both in pairs for name, bound in zip(names, both, strict=True)}
     probabilities = model.predict_proba(rows, threads)
     decided = model.decide(probabilities)
-    columns: dict[str, Any] = {PREDICTION: [model.classes[position] for position in decided]}
-    columns |= {PROBABILITY.format(label): probabilities[:, k] for k, label in enumerate(model.classes)} if proba else {}
+    columns: dict[str, Any] = {PREDICTION + of: [model.classes[position] for position in decided]}
+    columns |= {PROBABILITY.format(of, label): probabilities[:, k] for k, label in enumerate(model.classes)} if proba else {}
     for level in asked:
         inside = model.require_intervals().sets(probabilities, level, decided)
         sets = [[model.classes[position] for position in np.flatnonzero(row)] for row in inside]
-        columns[SET.format(level)] = sets if as_lists else [json_line(plain(labels)) for labels in sets]
+        columns[SET.format(of, level)] = sets if as_lists else [json_line(plain(labels)) for labels in sets]
     return columns
 
 

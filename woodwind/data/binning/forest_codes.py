@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.mapped import MappedRoom
 from woodwind.base.pool import run_ranges, side_by_side
-from woodwind.data.binning.ranks import Ranking, Ranks
+from woodwind.data.binning.ranks import Ranking, Ranks, rank_column
 from woodwind.data.tables.table import Column, Table
 from woodwind.kernels.forest.layout import COARSE_MISSING, LINE, MISSING_CODE
 
@@ -27,20 +27,23 @@ class ForestCodes:
     @classmethod
     def of(cls, table: Table, max_bins: int = 255, weight: NDArray[np.float64] | None = None, threads: int = 1) -> "ForestCodes":
         """Code every column; bins have about equal weight, and a column of no more distinct values has a bin for each."""
-        ranks = Ranks.of(table, threads)
-        n_features, n = ranks.by_column.shape
+        n_features, n = len(table.columns), table.n_rows
+        n_categories = Ranking.fit(table).n_categories
+        values = [np.empty(0)] * n_features
         coarse = np.empty((n_features, n), np.uint8)
         fine = np.zeros((n, -(-n_features // LINE) * LINE), np.int32)
         span: NDArray[np.int64] = np.zeros((2 * n_features, 256), np.int64)
 
         def code_features(begin: int, end: int) -> None:
+            # Ranks of one column after another: those of all, with their orders, would take more memory than the codes.
+            column, order = np.empty(n, np.int32), np.empty(n, np.int32)
             for feature in range(begin, end):
-                column = ranks.by_column[feature]
+                values[feature], n_codes = rank_column(table.columns[feature], column, order)
                 fine[:, feature] = np.where(column < 0, MISSING_CODE, column)
-                if ranks.is_category[feature]:
+                if table.columns[feature].category:
                     coarse[feature] = np.where(column < 0, COARSE_MISSING, column)
                     continue
-                bins = bins_of(column, int(ranks.n_codes[feature]), max_bins, weight)
+                bins = bins_of(column, n_codes, max_bins, weight)
                 # The last entry is for rank -1: missing.
                 coarse[feature] = np.append(bins, COARSE_MISSING).astype(np.uint8)[column]
                 first = np.flatnonzero(np.diff(bins, prepend=-1))
@@ -48,7 +51,7 @@ class ForestCodes:
                 span[2 * feature + 1, : first.size] = np.append(first[1:], bins.size) - 1
 
         run_ranges(code_features, n_features, threads, 8 * n)
-        return cls(coarse, fine, span, ranks.values, ranks.ranking.n_categories)
+        return cls(coarse, fine, span, tuple(values), n_categories)
 
     def take(self, rows: NDArray[np.int64]) -> "ForestCodes":
         """The codes of some rows, in memory; ranks are still those of all."""

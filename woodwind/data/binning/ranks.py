@@ -4,6 +4,7 @@ For trees that consider every threshold. Four bytes a value, twice: an affair of
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from woodwind.base.pool import run_ranges
 from woodwind.base.validate import require, require_array
 from woodwind.data.binning.sketch import values_of
-from woodwind.data.tables.table import UNSEEN, Column, Table, for_kernel
+from woodwind.data.tables.table import UNSEEN, Column, SparseReader, Table, for_kernel
 from woodwind.kernels.binning.encode import sort_pairs, weigh
 
 # The code of a category that training never saw: behind those of all categories, of which a byte has room for 253.
@@ -60,13 +61,7 @@ class Ranks:
 
         def rank(begin: int, end: int) -> None:
             for feature in range(begin, end):
-                column = table.columns[feature]
-                if column.categories is None:
-                    values[feature] = _rank_numbers(column, by_column[feature], order[feature])
-                    n_codes[feature] = values[feature].size
-                else:
-                    _order_categories(column, by_column[feature], order[feature])
-                    n_codes[feature] = len(column.categories)
+                values[feature], n_codes[feature] = rank_column(table.columns[feature], by_column[feature], order[feature])
 
         run_ranges(rank, n_features, threads, n)
         is_category = np.array([column.category for column in table.columns], np.bool_)
@@ -100,9 +95,42 @@ class Ranks:
         return replace(self, by_column=by_column, order=order)
 
 
-def _rank_numbers(column: Column, out_rank: NDArray[np.int32], out_order: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Rank one column of numbers; its distinct numbers are returned."""
-    block = column.block(0, out_rank.size)
+def rank_column(column: Column, out_rank: NDArray[np.int32], out_order: NDArray[np.int32]) -> tuple[NDArray[np.float64], int]:
+    """Rank one column, and put its rows in order, as `Ranks` has them; its distinct numbers and the number of its codes are returned.
+
+    Of a sparse column only the cells that are stored are sorted.
+    """
+    if column.categories is not None:
+        _order_categories(column, out_rank, out_order)
+        return np.empty(0, np.float64), len(column.categories)
+    if isinstance(column.read, SparseReader):
+        values = _rank_stored(column.read, out_rank, out_order)
+    else:
+        values = _rank_numbers(column.block(0, out_rank.size), out_rank, out_order)
+    return values, values.size
+
+
+def _rank_stored(reader: SparseReader, out_rank: NDArray[np.int32], out_order: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Rank a column of a sparse matrix by its stored cells, and one more that stands for all others."""
+    rows, stored = reader.stored()
+    if rows.size == out_rank.size:
+        return _rank_numbers(stored, out_rank, out_order)
+    ranks, order = np.empty((2, rows.size + 1), np.int32)
+    values = _rank_numbers(np.append(stored, np.array([reader.matrix.absent], stored.dtype)), ranks, order)
+    out_rank.fill(ranks[-1])
+    out_rank[rows] = ranks[:-1]
+    before, after = np.flatnonzero(order == rows.size)[0], order.size
+    # Cells of the rank of absent ones are just before theirs, and those of larger ranks after it.
+    first = np.searchsorted(ranks[order].view(np.uint32), ranks[-1:].view(np.uint32)[0])
+    alike = np.flatnonzero(out_rank == ranks[-1])
+    out_order[:first] = rows[order[:first]]
+    out_order[first : first + alike.size] = alike
+    out_order[first + alike.size :] = rows[order[before + 1 : after]]
+    return values
+
+
+def _rank_numbers(block: NDArray[Any], out_rank: NDArray[np.int32], out_order: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Rank a column of numbers; its distinct numbers are returned."""
     # Sorting keys with their rows keeps rows of equal keys in order, and takes a third of the time of NumPy's argsort.
     # A row counts from one here, because a pair of weight zero would be left out.
     keys, rows = np.empty(block.size, np.uint64), np.empty(block.size, np.int64)

@@ -248,6 +248,9 @@ def open_source(source: Any, aside: Path, open_text: Callable[[list[Source]], Ba
             f"BlockTable: {files[0].name} cannot be read in batches: files must be all text, all Parquet or all Arrow, and the latter two "
             "not packed as a whole. Unpack them, or write them as Parquet."
         )
+    if hasattr(source, "get_partition") and hasattr(source, "npartitions"):  # a data frame of Dask: one partition is in memory at a time
+        frame = source
+        source = (frame.get_partition(number).compute() for number in range(frame.npartitions))
     if callable(source):
         source = source()
     if isinstance(source, Iterator) or (isinstance(source, list | tuple) and source and _is_frame(source[0])):

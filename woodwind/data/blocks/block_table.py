@@ -47,7 +47,8 @@ path : folder, or several
     Where to write: a folder that is new or empty. Of several, on several disks, each has a part of the blocks.
 source : path, pattern, list of these, dataset of Arrow, frame, or iterator of frames
     Text files such as CSV, Parquet or Arrow files; a folder of Parquet files; a pyarrow dataset; a frame of pandas, polars or
-    Arrow; an iterator of frames, or a function that gives one. Rows of an iterator are set aside in the folder while they are read.
+    Arrow; a data frame of Dask, a partition at a time; an iterator of frames, or a function that gives one. Rows of an iterator or of
+    partitions are set aside in the folder while they are read.
 target : name of a column
     What is to be predicted.
 weight, group : names of columns, default=None
@@ -123,6 +124,7 @@ class BlockTable:
     def _read(self, manifest: dict[str, Any]) -> None:
         """Take in what the manifest says, and prove that it can be so."""
         self.folders = [self.path / str(folder) for folder in manifest["folders"]]
+        self.token = str(manifest["token"])  # drawn anew whenever a table is written
         files = [StoredFile.from_dict(one, len(self.folders)) for one in manifest["files"]]
         self.blocks = [one for one in files if one.name.startswith("block-")]
         self.value_files = [one for one in files if one.name.startswith("value-")]

@@ -246,13 +246,17 @@ class SparseReader:
 
     def __call__(self, begin: int, end: int) -> NDArray[Any]:
         """Rows begin to end."""
-        starts, at, values = self.matrix.by_column
-        stored = slice(int(starts[self.position]), int(starts[self.position + 1]))
-        rows = at[stored]
+        rows, values = self.stored()
         first, last = np.searchsorted(rows, (begin, end))
         out = np.full(end - begin, self.matrix.absent, values.dtype)
-        out[rows[first:last] - begin] = values[stored][first:last]
+        out[rows[first:last] - begin] = values[first:last]
         return out
+
+    def stored(self) -> tuple[NDArray[np.int32], NDArray[Any]]:
+        """The rows of the cells that are stored, ascending, and what is in them."""
+        starts, at, values = self.matrix.by_column
+        cells = slice(int(starts[self.position]), int(starts[self.position + 1]))
+        return at[cells], values[cells]
 
 
 @dataclass(frozen=True, eq=False)

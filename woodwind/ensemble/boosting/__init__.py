@@ -18,6 +18,7 @@ Inside:
     line_search          The line search of natural-gradient boosting: how far the trees of a round are followed
     ordered_boosting     Ordered boosting: the gradient of a row is taken where a model stands that has never seen it
     precompile           Precompile: the kernel that grows trees takes as long to compile as all others together
+    recorded_rounds      Rounds that are written down as they come, so that a training that was killed goes on where it was
     training             One training: boost, stop where it is best, and learn the leaves once more from all rows
     training_rows        The rows of a training: codes, target, weights, where scores start, and the booster that learns from them
     tree_learner         What boosting asks of whatever grows its trees

@@ -18,6 +18,7 @@ from woodwind.losses.base import Loss
 from woodwind.losses.integers import is_uneven, is_vast, pack_classes, quantise_classes, quantise_rows, quantise_unrounded
 from woodwind.shards.shard_grower import ShardGrower
 from woodwind.shards.shards import Shards, walk_rows
+from woodwind.shards.voting_growth import VotingGrower
 from woodwind.tree.gradient_noise import room_for
 from woodwind.tree.grown_tree import GrownTree, ValuedTree, forget_category
 from woodwind.tree.histogram_grower import HistogramGrower
@@ -88,7 +89,8 @@ class HistogramLearner:
     def _new_grower(self, threads: int, beside: HistogramGrower | None) -> HistogramGrower:
         """Memory to grow trees in; `beside` is that of another worker, with which it shares what it can."""
         if isinstance(self.codes, Shards):
-            return ShardGrower(self.codes, self.settings, threads, self.capacity, self.outputs, self._unrounded)
+            kind = VotingGrower if self.codes.has_votes else ShardGrower
+            return kind(self.codes, self.settings, threads, self.capacity, self.outputs, self._unrounded)
         return grower_for(self.codes, self.settings, threads, self.capacity, self.outputs, beside, self._unrounded)
 
     def set_derivatives(self, loss: Loss, raw: Floats, weight: Floats | None) -> None:

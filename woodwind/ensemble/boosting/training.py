@@ -26,6 +26,7 @@ from woodwind.ensemble.boosting.early_stopping import (
     until_no_split,
 )
 from woodwind.ensemble.boosting.folds import BoostingFolds, rounds_in_step, trees_of_mean
+from woodwind.ensemble.boosting.recorded_rounds import RoundRecord
 from woodwind.ensemble.boosting.training_rows import TrainingRows
 from woodwind.ensemble.progress import gather_until_interrupted, until_requested, with_progress
 from woodwind.losses.base import Loss
@@ -73,6 +74,7 @@ class StoppingRule:
     average: float | None  # in folds: rounds of the mean of their models, of what was best for each; None: train one on all rows
     callbacks: Sequence[Callback]
     verbose: bool
+    record: RoundRecord | None = None  # where the rounds of one model are written, and read after a kill
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +219,8 @@ def run(
     booster: Booster, stop: StoppingRule, watcher: RoundWatcher | None, done: tuple[tuple[ValuedTree, ...], ...], owner: str
 ) -> tuple[list[TrainingStep], bool]:
     """The rounds of a training, from the first that is not there yet."""
-    rounds = booster.rounds(max(stop.count - len(done), 0), len(done))
+    recorded = stop.record if not done else None
+    rounds = booster.rounds(max(stop.count - len(done), 0), len(done)) if recorded is None else recorded.rounds(booster, stop.count)
     if booster.plan.dropout is None:  # with dropout an idle round still shrinks earlier ones, and none may be left away
         rounds = until_no_split(rounds, stop.split_patience, max(map(largest_step, done), default=0.0))
     return consumed(rounds, stop, watcher, owner)

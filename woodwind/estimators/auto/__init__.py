@@ -7,5 +7,6 @@ Inside:
     fit               `woodwind.fit`: a table with its target in it, or a file of one, to a trained ensemble
     linear_training   Training of linear members with scikit-learn: logistic and ridge regression
     load              `woodwind.load`: what a model file holds
+    several_targets   The main job for several targets: an ensemble for each of them, from one table
     wrap              The estimator around a model that was stored without one
 """

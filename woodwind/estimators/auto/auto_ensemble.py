@@ -284,6 +284,15 @@ def _also(given: Any, task: str, positive: int) -> tuple[Metric, ...]:
     return tuple(metric.for_positive(positive) for metric in found.values())
 
 
+def check_for_target(values: dict[str, Any], truth: Target, ranks: bool, owner: str) -> None:
+    """Raise where parameters are not for such a target: before anything is trained."""
+    task = _task(truth, ranks)
+    positive = _positive(values["positive"], truth, owner)
+    metric_named(values["metric"], task)
+    _rule(values["threshold"], task, owner)
+    _also(values["also"], task, positive)
+
+
 def check_checkpoint(values: dict[str, Any]) -> None:
     """Raise where no checkpoints can be kept: before a table is read for minutes."""
     folder = values.get("checkpoint")

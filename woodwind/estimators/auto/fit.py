@@ -1,14 +1,20 @@
 """`woodwind.fit`: a table with its target in it, or a file of one, to a trained ensemble."""
 
-from typing import Any, TypeAlias
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from woodwind.auto.checkpoint import Checkpoint
 from woodwind.auto.clock import SUSPICION_SHARE, Clock
+from woodwind.auto.events import Event, JobBegan, Message
 from woodwind.auto.table_rows import WRITTEN
 from woodwind.auto.training.affordable import affordable_columns
 from woodwind.base.docstrings import fill_docstring
-from woodwind.base.errors import ParameterError
+from woodwind.base.errors import JobError, ParameterError
 from woodwind.base.formatting import counted
 from woodwind.base.pool import usable_threads
 from woodwind.data.blocks.block_table import BlockTable
@@ -27,8 +33,15 @@ from woodwind.data.tables.roles import (
     table_of_columns,
 )
 from woodwind.data.tables.target_column import read_target
-from woodwind.estimators.auto.auto_ensemble import AutoEnsembleClassifier, AutoEnsembleRegressor, check_checkpoint, clock_of
+from woodwind.estimators.auto.auto_ensemble import (
+    AutoEnsembleClassifier,
+    AutoEnsembleRegressor,
+    check_checkpoint,
+    check_for_target,
+    clock_of,
+)
 from woodwind.estimators.auto.auto_ranker import AutoEnsembleRanker, query_notes
+from woodwind.estimators.auto.several_targets import SeveralTargetsEnsemble
 from woodwind.estimators.base.target import Target
 from woodwind.params.auto import AutoParams, TableParams
 from woodwind.params.check import check
@@ -51,7 +64,7 @@ KINDS: dict[str, type[Fitted]] = {"regression": AutoEnsembleRegressor, "ranking"
 @fill_docstring(parameters=entries(TableParams))
 def fit(  # noqa: PLR0913  the names are the user's: there is no object to put them in
     table: Any,
-    target: str,
+    target: Any,
     *,
     task: str = "auto",
     group: str | None = None,
@@ -62,7 +75,7 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     schema: Any = None,
     drop_missing_target: bool = False,
     **options: Any,
-) -> Fitted:
+) -> Fitted | SeveralTargetsEnsemble:
     """Train the best ensemble that a given time allows, from a table that holds its target.
 
     Parameters
@@ -74,7 +87,7 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
 
     Returns
     -------
-    AutoEnsembleClassifier, AutoEnsembleRegressor or, with `query`, AutoEnsembleRanker
+    AutoEnsembleClassifier, AutoEnsembleRegressor or, with `query`, AutoEnsembleRanker; with several targets a SeveralTargetsEnsemble
 
     Examples
     --------
@@ -85,36 +98,104 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     >>> model.predict(iris.head(2)).tolist()
     [0, 0]
     """
-    _check_target(target)
+    targets = _names_of(target)
     model_options = _estimator_options(options)
     clock = clock_of({"time": 60.0, "models": None} | model_options)
-    check_checkpoint(model_options)
     if isinstance(table, BlockTable):
-        asked = {"target": target, "weight": weight, "group": group or query}
+        if len(targets) > 1:
+            raise ParameterError(f"fit: a table in blocks has one target, and {len(targets)} are given. Train a model for each of them.")
+        check_checkpoint(model_options)
+        asked = {"target": targets[0], "weight": weight, "group": group or query}
         _check_blocks(
             table, asked, {"time_column": time_column, "ignore": list(ignore), "schema": schema, "drop_missing_target": drop_missing_target}
         )
-        return _fit_blocks(table, target, task, query, model_options, clock)
+        return _fit_blocks(table, targets[0], task, query, model_options, clock)
+    check_checkpoint(model_options if len(targets) == 1 else {})
     known = WrittenSchema.read(schema) if is_path(schema) else schema
     table = _read(table, known, clock)
+    targets = _separated(targets, table)
+    checkpoints = _checkpoints(model_options, len(targets))
     # What is said in the call counts more than what is written.
     group, query, time_column, weight = _roles_of(known, {GROUP: group, QUERY: query, TIME: time_column, WEIGHT: weight})
-    roles = split_roles(
-        table, target, task=task, group=group, query=query, time_column=time_column, weight=weight, drop_missing_target=drop_missing_target,
-        ignore=[ignore] if isinstance(ignore, str) else list(ignore),
-    )  # fmt: skip
-    read = roles.target
-    values = check(model := KINDS.get(read.task, AutoEnsembleClassifier)(**model_options))
-    classes = np.array(read.classes) if read.classes else None
+    named = {"group": group, "query": query, "time_column": time_column, "weight": weight}
+    ignored = [ignore] if isinstance(ignore, str) else list(ignore)
+    _check_several(targets, named, ignored)
+    jobs = []
+    for name, checkpoint in zip(targets, checkpoints, strict=True):
+        without = [*ignored, *(other for other in targets if other != name)]
+        roles = split_roles(table, name, task=task, drop_missing_target=drop_missing_target, ignore=without, **named)
+        jobs.append(_TargetJob.of(name, roles, model_options | checkpoint, len(targets) > 1))
     split = {role: str(name) for role, name in (("time", time_column), ("group", group), ("query", query)) if name is not None}
-    X, without, note = _affordable(roles.X, values, clock)
-    model._train(
-        values, clock, X, Target(read.y, classes), moments=roles.moments, groups=roles.groups, queries=roles.queries, target=target,
-        notes=(*_notes(roles, split), *note), weight=roles.weight, beside=(*roles.beside, *without), split_columns=split,
-        suspicions=_suspected(roles, target, clock),
-    )  # fmt: skip
-    model.facts_.update(_written_facts(known, roles.orders))
-    return model
+    found = _trained(jobs, clock, split, known)
+    if len(jobs) > 1 and isinstance(model_options.get("checkpoint"), Checkpoint):
+        for one in checkpoints:
+            one["checkpoint"].remove()
+    return found
+
+
+@dataclass(eq=False)
+class _TargetJob:
+    """One target, and what is known of it before its ensemble is trained."""
+
+    target: str
+    model: Any
+    values: dict[str, Any]
+    roles: Roles
+    truth: Target
+    clock_stopped: bool = False
+
+    @classmethod
+    def of(cls, target: str, roles: Roles, options: dict[str, Any], several: bool) -> "_TargetJob":
+        """What is asked of a target, checked."""
+        values = check(model := KINDS.get(roles.target.task, AutoEnsembleClassifier)(**options))
+        truth = Target(roles.target.y, np.array(roles.target.classes) if roles.target.classes else None)
+        with _naming(target if several else ""):
+            check_for_target(values, truth, roles.queries is not None, model._owner)
+        return cls(target, model, values, roles, truth)
+
+    def train(self, clock: Clock, split: dict[str, str], columns: "_Columns", known: WrittenSchema | None) -> None:
+        """Train the ensemble of this target."""
+        roles = self.roles
+        X = roles.X if columns.chosen is None else some_columns(roles.X, columns.chosen)
+        self.model._train(
+            self.values, clock, X, self.truth, moments=roles.moments, groups=roles.groups, queries=roles.queries, target=self.target,
+            notes=(*_notes(roles, split), *columns.note), weight=roles.weight, beside=(*roles.beside, *columns.without),
+            split_columns=split, suspicions=_suspected(roles, self.target, clock),
+        )  # fmt: skip
+        self.model.facts_.update(_written_facts(known, roles.orders))
+
+    def train_beside(self, clock: Clock, left: int, split: dict[str, str], columns: "_Columns", known: WrittenSchema | None) -> None:
+        """Train it in its part of the time that is left for so many targets."""
+        own = Clock(None if clock.budget is None else clock.left / left)
+        before, listener = clock.spent, self.values["listener"]
+
+        def told(event: Event) -> None:
+            event = replace(event, seconds=event.seconds + before)
+            if isinstance(event, JobBegan):
+                budget = None if event.budget_seconds is None else event.budget_seconds + before
+                event = replace(event, target=self.target, budget_seconds=budget)
+            if listener is not None:
+                listener(event)
+
+        self.values = self.values | {"listener": told}
+        self.train(own, split, columns, known)
+        self.clock_stopped = own.stopped
+
+
+def _trained(jobs: list[_TargetJob], clock: Clock, split: dict[str, str], known: WrittenSchema | None) -> Fitted | SeveralTargetsEnsemble:
+    """The ensemble of the target; of several, one for each, one after another."""
+    columns = _affordable(jobs[0].roles.X, jobs[0].values, clock)
+    if len(jobs) == 1:
+        jobs[0].train(clock, split, columns, known)
+        only: Fitted = jobs[0].model
+        return only
+    for number, job in enumerate(jobs):
+        words = f"Target {job.target!r}, {number + 1} of {len(jobs)}."
+        job.model._warn(Message(seconds=clock.spent, words=words), job.values)
+        job.train_beside(clock, len(jobs) - number, split, columns, known)
+        if job.clock_stopped and number + 1 < len(jobs):
+            raise JobError(f"The job was ended after {number + 1} of {len(jobs)} targets: a model needs all of them.")
+    return SeveralTargetsEnsemble([job.model for job in jobs])
 
 
 def _check_blocks(blocks: BlockTable, asked: dict[str, str | None], decided: dict[str, Any]) -> None:
@@ -179,29 +260,90 @@ def _written_facts(schema: WrittenSchema | None, orders: dict[str, str]) -> dict
     return {WRITTEN: written.to_dict()} if written.columns else {}
 
 
-def _check_target(target: Any) -> None:
-    """It is a name, not the values."""
-    if not isinstance(target, str | int):
+def _names_of(target: Any) -> tuple[str, ...]:
+    """The targets: names, not the values."""
+    names = tuple(target) if isinstance(target, list | tuple) else (target,)
+    wrong = next((name for name in names if not isinstance(name, str | int)), None)
+    if wrong is not None or not names:
+        came = "an empty list" if not names else type(wrong).__name__
         raise ParameterError(
-            f"The target of woodwind.fit is the name of a column of the table, and {type(target).__name__} came. Put the target into the "
-            "table; or call AutoEnsembleClassifier().fit(X, y) or AutoEnsembleRegressor().fit(X, y), which take it alone."
+            f"The target of woodwind.fit is the name of a column of the table, or a list of names, and {came} came. Put the target into "
+            "the table; or call AutoEnsembleClassifier().fit(X, y) or AutoEnsembleRegressor().fit(X, y), which take it alone."
         )
+    return names
 
 
-def _affordable(X: Any, values: dict[str, Any], clock: Clock) -> tuple[Any, tuple[str, ...], tuple[str, ...]]:
-    """The table with the columns that there is time for, the names of the others, and what is to be said of it."""
+def _separated(targets: tuple[str, ...], table: Any) -> tuple[str, ...]:
+    """Names of columns: `a,b` is two of them where the table has both, and no column of that name."""
+    there = set(frame_of(table).columns)
+
+    def parts(name: Any) -> list[Any]:
+        found = [part.strip() for part in name.split(",")] if isinstance(name, str) and name not in there else [name]
+        return found if set(found) <= there else [name]
+
+    return tuple(part for name in targets for part in parts(name))
+
+
+def _check_several(targets: tuple[str, ...], named: dict[str, str | None], ignored: list[str]) -> None:
+    """Raise where several targets are asked for what is for one, or a column is to be two things."""
+    if len(targets) == 1:
+        return
+    twice = next((name for name in targets if targets.count(name) > 1), None)
+    if twice is not None:
+        raise ParameterError(f"woodwind.fit: target names {twice!r} twice. Give every target once.")
+    if named["query"] is not None:
+        raise ParameterError("woodwind.fit: query ranks rows by one target, and several came. Give one target, or leave query out.")
+    for role, name in (*named.items(), *(("ignore", name) for name in ignored)):
+        if name in targets:
+            raise ParameterError(f"woodwind.fit: {name!r} is a target, and {role} names it too. Give another column.")
+
+
+def _checkpoints(options: dict[str, Any], count: int) -> list[dict[str, Any]]:
+    """The option of checkpoints for each target: of several, every one has a folder of its own, with its number behind the name."""
+    given = options.get("checkpoint")
+    if count == 1 or given is None:
+        check_checkpoint(options)
+        return [{} for _ in range(count)]
+    if isinstance(given, list):
+        return [{"checkpoint": folder} for folder in given]
+    folders = [f"{os.fsdecode(given)}-{number}" for number in range(1, count + 1)]
+    for folder in folders:
+        check_checkpoint(options | {"checkpoint": folder})
+    # Who has claimed a folder for one target has these removed in the end, as that one.
+    return [{"checkpoint": Checkpoint.claim(folder) if isinstance(given, Checkpoint) else folder} for folder in folders]
+
+
+@contextmanager
+def _naming(target: str) -> Iterator[None]:
+    """Say which of several targets an error is about."""
+    try:
+        yield
+    except ParameterError as error:
+        raise ParameterError(f"target {target!r}: {error}" if target else str(error)) from None
+
+
+class _Columns(NamedTuple):
+    """Columns that there is time for: None for all; the names of the others; and what is to be said of it."""
+
+    chosen: list[str] | None = None
+    without: tuple[str, ...] = ()
+    note: tuple[str, ...] = ()
+
+
+def _affordable(X: Any, values: dict[str, Any], clock: Clock) -> _Columns:
+    """The columns that there is time for."""
     names = frame_of(X).columns
     if values["categorical_features"] is not None:  # which may name any of them
-        return X, (), ()
+        return _Columns()
     chosen = affordable_columns(names, lambda some: some_columns(X, some), clock, usable_threads(values["n_jobs"]))
     if len(chosen) == len(names):
-        return X, (), ()
+        return _Columns()
     there = set(chosen)
     note = (
         f"There is time for {len(chosen):,} of {len(names):,} columns, which were drawn by chance; the model does not know the others. "
         "Give more time for all of them."
     )
-    return some_columns(X, chosen), tuple(name for name in names if name not in there), (note,)
+    return _Columns(list(chosen), tuple(name for name in names if name not in there), (note,))
 
 
 def _read(table: Any, schema: WrittenSchema | None, clock: Clock) -> Any:

@@ -5,6 +5,7 @@ import os
 from typing import Any
 
 from woodwind.auto.model import AutoModel
+from woodwind.auto.several_targets import SeveralTargetsModel
 from woodwind.store import model_file
 
 # Named as text: a file that holds no model of the main job is read without it.
@@ -28,12 +29,15 @@ def load(path: str | os.PathLike[str], expect: type | tuple[type, ...] | None = 
     -------
     model
         Of the class that was saved, with the same parameters and what it had learned; its predictions are the same, bit for bit. What
-        `woodwind fit` has written is an AutoEnsembleClassifier, AutoEnsembleRegressor or AutoEnsembleRanker, as `woodwind.fit` gives it.
+        `woodwind fit` has written is an AutoEnsembleClassifier, AutoEnsembleRegressor or AutoEnsembleRanker, or for several
+        targets a SeveralTargetsEnsemble, as `woodwind.fit` gives it.
     """
     wanted = expect if isinstance(expect, tuple) else (expect,)
-    if AutoModel in wanted:
+    if AutoModel in wanted or SeveralTargetsModel in wanted:
         return model_file.load(path, expect, allow_pickle=allow_pickle)
     made = model_file.load(path, allow_pickle=allow_pickle)
     if isinstance(made, AutoModel):
         made = importlib.import_module(AROUND).estimator_around(made)
+    elif isinstance(made, SeveralTargetsModel):
+        made = importlib.import_module(AROUND).estimators_around(made)
     return model_file.expected(made, expect, os.fspath(path))

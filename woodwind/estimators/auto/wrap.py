@@ -6,8 +6,10 @@ import numpy as np
 
 from woodwind.auto.leaderboard import Leaderboard, stored_entries
 from woodwind.auto.model import AutoModel
+from woodwind.auto.several_targets import SeveralTargetsModel
 from woodwind.estimators.auto.auto_ensemble import AutoEnsembleClassifier, AutoEnsembleRegressor
 from woodwind.estimators.auto.auto_ranker import AutoEnsembleRanker
+from woodwind.estimators.auto.several_targets import SeveralTargetsEnsemble
 
 Estimator = AutoEnsembleClassifier | AutoEnsembleRegressor | AutoEnsembleRanker
 
@@ -29,3 +31,10 @@ def estimator_around(model: AutoModel) -> Estimator | AutoModel:
     found.model_, found.leaderboard_, found.score_, found.facts_ = model, Leaderboard(entries), entries[0].score, model.facts
     found._set_header(model.schema.header)
     return found
+
+
+def estimators_around(model: SeveralTargetsModel) -> SeveralTargetsEnsemble | SeveralTargetsModel:
+    """The same for several targets."""
+    found = [estimator_around(one) for one in model.models]
+    ensembles = [one for one in found if isinstance(one, AutoEnsembleClassifier | AutoEnsembleRegressor)]
+    return SeveralTargetsEnsemble(ensembles) if len(ensembles) == len(found) else model

@@ -17,6 +17,7 @@ Inside:
     loss_choice               From what users give as a loss to the loss itself, and from scores back to what they see
     plan                      Checked parameters to a plan of boosting in which everything is decided
     queries                   What rankers are given beside a table and its target: which rows are of one query, and its weight
+    round_checkpoint          The file of finished rounds: a training on a table in blocks that was killed goes on from it
     several_boosting          Boosting of several targets: which options it takes, and its loss
     training_input            What `fit` was given, read and checked: rows to train on, rows held out, rows to be scored meanwhile
     translate                 `woodwind.translate`: parameters of XGBoost, LightGBM

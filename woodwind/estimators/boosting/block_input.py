@@ -9,6 +9,7 @@ from woodwind.base.errors import ParameterError
 from woodwind.data.binning.codes import width_for
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.blocks.block_columns import table_of_blocks
+from woodwind.base.notice import write_error_stream
 from woodwind.data.blocks.block_table import BlockTable
 from woodwind.data.tables.fields import StatisticsField
 from woodwind.estimators.base.category_statistics import KnownTarget, StatisticsTable, has_statistics, statistics_columns, with_statistics
@@ -16,19 +17,49 @@ from woodwind.estimators.boosting.encoded_table import EncodedTable
 from woodwind.estimators.boosting.init_scores import is_model
 from woodwind.estimators.boosting.plan import Values
 from woodwind.estimators.boosting.warm_start import WarmStartState
-from woodwind.shards.disk_shards import DiskShards
 from woodwind.shards.overlaid_shards import OverlaidShards
+from woodwind.shards.cluster import advice, as_cluster
+from woodwind.shards.cluster_shards import ClusterShards
+from woodwind.shards.disk_shards import DiskShards
+from woodwind.shards.shards import Shards
 
 
 def opened_input(X: Any, y: Any, sample_weight: Any, groups: Any, values: Values, owner: str) -> tuple[Any, Any, Any, Any]:
     """The arguments of `fit`; of a table in blocks, what stands beside it, where nothing else is given."""
     if not isinstance(X, BlockTable):
+        check_no_cluster(values, owner)
         return X, y, sample_weight, groups
     check_blocks(X, values, owner)
     y = X.target if y is None else y
     sample_weight = X.weight if sample_weight is None else sample_weight
     groups = X.groups if groups is None and "group" in X.roles else groups
     return X, y, sample_weight, groups
+
+
+def shards_of(X: BlockTable, values: Values, owner: str) -> Shards:
+    """The rows of a table in blocks: on the disk of this machine, or where the workers of a cluster read them."""
+    given = values.get("cluster")
+    votes = values.get("parallelism") == "voting"
+    if given is None:
+        if votes:
+            raise ParameterError(f"{owner}: parallelism='voting' is for a cluster. Give cluster, or set parallelism='data'.")
+        return DiskShards(X)
+    cluster = as_cluster(given, owner)
+    shards = ClusterShards(X, cluster.transport, votes=votes)
+    if not cluster.has_advised:
+        write_error_stream(advice(X, owner))
+        cluster.has_advised = True
+    return shards
+
+
+def check_no_cluster(values: Values, owner: str) -> None:
+    """Refuse a cluster for a table that its workers cannot read."""
+    if values.get("cluster") is not None:
+        raise ParameterError(
+            f"{owner}: cluster is for a table in blocks, in a folder that all workers see. Write one with "
+            "woodwind.BlockTable.write(folder, source, target=...), which reads files and frames a batch at a time; or "
+            "leave cluster out: a table that fits into memory is trained faster there."
+        )
 
 
 def check_blocks(X: BlockTable, values: Values, owner: str) -> None:
@@ -72,7 +103,13 @@ def encoded_blocks(
     schema = schema if earlier is None else earlier.schema
     schema.warn_merged(owner)
     if not has_statistics(schema):
-        return EncodedTable(schema, X.cuts, DiskShards(X))
+        return EncodedTable(schema, X.cuts, shards_of(X, values, owner))
+    if values.get("cluster") is not None:
+        name = schema.fields[columns[0]].name
+        raise ParameterError(
+            f"{owner}: column {name!r} would be read as means of the target (categorical_encoding={values['categorical_encoding']!r}), "
+            "which workers of a cluster do not have. Set categorical_encoding='sets', or leave cluster out."
+        )
     statistics = StatisticsTable(schema, table, known)
     read = statistics.for_training()
     made = np.array([isinstance(schema.fields[column], StatisticsField) for column in schema.source.tolist()])

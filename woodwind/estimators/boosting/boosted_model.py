@@ -72,6 +72,18 @@ n_rounds : int, default=None
 class BaseBoostedModel(BaseTreeModel):
     """What the estimators of gradient boosting can do once they are trained."""
 
+    cluster: Any
+
+    def __sklearn_clone__(self) -> Any:
+        plain = copy.copy(self)  # without the cluster: a connection has no copies
+        made = super(BaseBoostedModel, plain).__sklearn_clone__()  # type: ignore[misc]
+        made.cluster = self.cluster
+        return made
+
+    def __getstate__(self) -> Any:
+        state: Any = super().__getstate__()
+        return state | {"cluster": None}
+
     _state: ClassVar[dict[str, Any]] = {
         "schema_": Schema,
         "forest_": Forest,

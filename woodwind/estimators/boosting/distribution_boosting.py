@@ -31,7 +31,7 @@ from woodwind.estimators.boosting.training_input import BoostingInput
 from woodwind.estimators.boosting.warm_start import WarmStartState
 from woodwind.losses.base import Loss
 from woodwind.losses.distribution_score import DistributionScore
-from woodwind.params.groups import BinParams, BoostParams, ConstraintParams, RunParams, SampleParams, StopParams, TreeParams
+from woodwind.params.groups import BinParams, BoostParams, ClusterParams, ConstraintParams, RunParams, SampleParams, StopParams, TreeParams
 from woodwind.params.knobs import knobs, spelled
 from woodwind.tree.shap_result import PARAMETER
 
@@ -148,6 +148,7 @@ class DistributionBoostingRegressor(
     SampleParams,
     ConstraintParams,
     StopParams,
+    ClusterParams,
     RunParams,
     BaseDistributionBoosting,
     RegressorMixin,

@@ -17,7 +17,17 @@ from woodwind.estimators.boosting.distribution_boosting import BaseDistributionB
 from woodwind.estimators.boosting.plan import Values, has_own_thresholds
 from woodwind.losses.base import Loss
 from woodwind.losses.distribution_score import DistributionScore
-from woodwind.params.groups import BinParams, BoostParams, ClassWeight, ConstraintParams, RunParams, SampleParams, StopParams, TreeParams
+from woodwind.params.groups import (
+    BinParams,
+    BoostParams,
+    ClassWeight,
+    ClusterParams,
+    ConstraintParams,
+    RunParams,
+    SampleParams,
+    StopParams,
+    TreeParams,
+)
 from woodwind.params.knobs import knobs
 
 
@@ -30,6 +40,7 @@ class DistributionBoostingClassifier(
     SampleParams,
     ConstraintParams,
     StopParams,
+    ClusterParams,
     RunParams,
     BaseDistributionBoosting,
     BaseBoostedClassifier,

@@ -31,6 +31,7 @@ from woodwind.estimators.boosting.boosted_model import BaseBoostedModel, Floats
 from woodwind.estimators.boosting.encoded_table import EncodedTable, coded, linear_inputs
 from woodwind.estimators.boosting.init_scores import constant_of, fitted_init, is_model, model_scores, read_scores
 from woodwind.estimators.boosting.plan import Values, boost_plan, check_dropout, check_exact, has_own_thresholds, one_per_class
+from woodwind.estimators.boosting.round_checkpoint import RoundCheckpoint
 from woodwind.estimators.boosting.several_boosting import check_as_many, check_same_width, check_several_options
 from woodwind.estimators.boosting.training_input import BoostingInput, EvaluatedRows, ValidationSet, ValidationSplit
 from woodwind.estimators.boosting.warm_start import WarmStartState
@@ -129,9 +130,16 @@ class BaseGradientBoosting(SeveralTargetsMixin, BaseBoostedModel):
         curves = EvaluationCurves(self._metrics(values))
         watched = self._watched(given, rows, split, outside, curves)
         stop = self._stop(values, plan, watched)
+        held = None if split.held is None else given.weighing.at(split.held)
+        decisive = (rows.y, rows.weight, rows.offset, take, held)
+        checkpoint = RoundCheckpoint.of(values, encoded, seed, decisive, self._owner)
+        if checkpoint is not None:
+            stop = replace(stop, record=checkpoint.record(np.zeros(plan.loss.width)))
         trained = self._train(rows, plan, stop, watched, None if earlier is None else earlier.trained, values)
         self._set_fitted(trained, cuts, 1.0 if curves.metrics[0].scorer is None else -1.0)
         self._set_curves(curves, earlier, split)
+        if checkpoint is not None:
+            checkpoint.remove()
         self._earlier = WarmStartState(schema, cuts, seed, replace(trained, trees=())) if values["warm_start"] else None
 
     def _train(

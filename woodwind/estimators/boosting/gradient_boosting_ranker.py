@@ -32,7 +32,7 @@ from woodwind.losses.base import Loss
 from woodwind.losses.ranking import RANKING, BoundRankingLoss, RankingLoss, ShownPositions, ranking_loss
 from woodwind.metrics.queries import QueryMetric, mean_over_queries, query_metric
 from woodwind.params.check import check
-from woodwind.params.groups import BinParams, BoostParams, ConstraintParams, RunParams, SampleParams, StopParams, TreeParams
+from woodwind.params.groups import BinParams, BoostParams, ClusterParams, ConstraintParams, RunParams, SampleParams, StopParams, TreeParams
 from woodwind.params.knobs import knobs, spelled
 from woodwind.params.ranking import RankParams
 from woodwind.params.unknown import known_arguments
@@ -72,6 +72,7 @@ class GradientBoostingRanker(
     SampleParams,
     ConstraintParams,
     StopParams,
+    ClusterParams,
     RunParams,
     BaseGradientBoosting,
     BaseEstimator,

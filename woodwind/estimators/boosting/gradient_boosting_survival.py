@@ -47,7 +47,7 @@ from woodwind.losses.survival import AcceleratedFailureTime, CoxPartialLikelihoo
 from woodwind.metrics.survival import NAME, SYNONYMS, Concordance
 from woodwind.params.check import check
 from woodwind.params.describe import declared
-from woodwind.params.groups import BinParams, BoostParams, ConstraintParams, RunParams, SampleParams, StopParams, TreeParams
+from woodwind.params.groups import BinParams, BoostParams, ClusterParams, ConstraintParams, RunParams, SampleParams, StopParams, TreeParams
 from woodwind.params.knobs import knobs, spelled
 from woodwind.params.survival import SurvivalParams
 from woodwind.params.unknown import known_arguments
@@ -80,6 +80,7 @@ class GradientBoostingSurvivalAnalysis(
     SampleParams,
     ConstraintParams,
     StopParams,
+    ClusterParams,
     RunParams,
     BaseGradientBoosting,
     BaseEstimator,

@@ -43,6 +43,10 @@ def _declared(kind: type, name: str, common: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+# Where a training is done, and what it may write to, is none of the model's: no file has it, and a file that says so is not believed.
+NOT_STORED = frozenset({"cluster", "checkpoint"})
+
+
 class EstimatorPersister:
     """Keeps estimators of ours, fitted or not."""
 
@@ -60,11 +64,12 @@ class EstimatorPersister:
             raise NotStorableError(f"{name} has the attribute {odd[0]!r}, which is none of its own: take it away with delattr first.")
         if _is_fitted(kind, state) and is_dataclass(model):
             check(model)
-        return state
+        return {name: None if name in NOT_STORED else value for name, value in state.items()}
 
     @staticmethod
     def whole(kind: Any, parts: dict[str, Any]) -> Any:
         """The estimator, without running anything but checks. A parameter that is younger than the file has its default."""
+        parts = {name: None if name in NOT_STORED else value for name, value in parts.items()}
         if not parts.keys() >= set(kind._get_param_names()):
             known = inspect.signature(kind).parameters
             parts = {name: one.default for name, one in known.items() if one.default is not one.empty} | parts

@@ -10,6 +10,8 @@ Start with the slow twin, `tests/reference/naive_growth.py`; then `loop`.
     find_splits         histograms to splits, by scan;   symmetric   one split for a whole level
     partition_rows      rows to the left and right
     shards              the same loop for a driver whose rows are in shards: its decisions, and what a block of rows is asked
+    carried             what rows carry of their statistics, as it is sent to another process
+    voting              which features a part of the rows would split by
     multi_output        histograms and splits where leaves have several outputs
     memory              the arrays that a tree is grown in, among them tables of tasks, of pairs of nodes, of the finished tree
     layout              how statistics are packed, and the numbers of one growth

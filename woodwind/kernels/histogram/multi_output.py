@@ -17,7 +17,7 @@ from woodwind.kernels.histogram.find_splits import draw_features
 from woodwind.kernels.histogram.layout import Rule
 from woodwind.kernels.histogram.sparse_rows import accumulate_lane_lists
 from woodwind.kernels.histogram.verbs import can_split, pair_node
-from woodwind.kernels.runtime.intrinsics import add_four, prefetch
+from woodwind.kernels.runtime.intrinsics import add_four, copy_four, prefetch
 from woodwind.kernels.runtime.jit import inlined, inner, kernel
 from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.tree import category_sets
@@ -25,6 +25,7 @@ from woodwind.kernels.tree import memory as common
 from woodwind.kernels.tree.layout import LEFT, NO_SPLIT, NOTHING, RIGHT
 
 U = np.uint64
+FOUR = U(4)
 AHEAD = 24  # rows between asking for one and its use
 S_RIGHT = 5  # row of the float scratch: squared gradients to the right, summed over the outputs
 S_LEFT = 6  # and to the left
@@ -61,7 +62,7 @@ def sum_leaves(leaf: Any, gradients: Any, hessians: Any, rows: Any, out: Any) ->
 def bring_lanes(tree: Tree, rule: Rule, begin: Any, end: Any, rows: Any, words: Any, values: Any) -> None:
     """Copy the codes and statistics of rows[begin:end] to `words` (position by position) and `values` (row by row)."""
     by_row = memory.row_words(tree)
-    stats = memory.lane_rows(tree)
+    stats = memory.flat_lanes(tree)
     last = U(end - 1)
     size = U(rule.n_words)
     lanes = U(rule.lanes)
@@ -71,28 +72,36 @@ def bring_lanes(tree: Tree, rule: Rule, begin: Any, end: Any, rows: Any, words: 
         row = U(rows[U(begin) + i] >> 32)
         for w in range(size):
             words[w * m + i] = by_row[row * size + w]
-        for k in range(lanes):
-            values[i * lanes + k] = stats[row, k]
+    target = U(0)
+    for i in range(m):
+        source = U(rows[U(begin) + i] >> 32) * lanes
+        for _k in range(lanes // FOUR):
+            copy_four(values, target, stats, source)
+            source += FOUR
+            target += FOUR
 
 
 @inner
 def add_lanes(tree: Tree, words: Any, values: Any, m: Any, table: Any, rule: Rule) -> None:
     """Add a block of m rows to a table of lanes."""
     lanes = U(rule.lanes)
-    fours = lanes // U(4)
-    four = U(4)
+    fours = lanes // FOUR
     starts = memory.starts(tree)
     positions = memory.code_positions(tree)
     for f in range(rule.n_features):
         at, shift = U(positions[f] // 8) * U(m), U(8 * (positions[f] % 8))
         base = U(starts[f]) * lanes
+        if lanes == FOUR:  # two outputs: no loop within the loop
+            for i in range(U(m)):
+                add_four(table, base + ((words[at + i] >> shift) & U(255)) * FOUR, values, i * FOUR)
+            continue
         for i in range(U(m)):
             cell = base + ((words[at + i] >> shift) & U(255)) * lanes
             row = i * lanes
             for _k in range(fours):
                 add_four(table, cell, values, row)
-                cell += four
-                row += four
+                cell += FOUR
+                row += FOUR
 
 
 @inner
@@ -172,7 +181,7 @@ def missing_position(tree: Tree, feature: int) -> Any:
 
 @inlined
 def bins_in_order(tree: Tree, rule: Rule, table: Any, feature: int, thread: int) -> Any:
-    """Codes of the occupied bins of a feature, in the order in which they may be cut; how many, and how many not missing."""
+    """Codes of the categories of a feature that rows have, missing values among them, in the order in which they may be cut; how many."""
     bins = memory.all_bins(tree)[scan.BIN_ROWS * thread : scan.BIN_ROWS * thread + scan.BIN_ROWS]
     codes = bins[scan.B_CODE]
     lanes = rule.lanes
@@ -185,19 +194,16 @@ def bins_in_order(tree: Tree, rule: Rule, table: Any, feature: int, thread: int)
         k += np.int64(table[start + b * lanes + count] != 0)
     codes[k] = missing
     size = k + np.int64(table[start + missing * lanes + count] != 0)
-    if common.is_category(tree)[feature]:
-        keys = memory.all_curves(tree)[scan.CURVE_ROWS * thread + scan.S_KEY]
-        order_by_output(table, start, size, rule, codes, bins[scan.B_ORDER], keys)
-    return size, k
+    keys = memory.all_curves(tree)[scan.CURVE_ROWS * thread + scan.S_KEY]
+    order_by_output(table, start, size, rule, codes, bins[scan.B_ORDER], keys)
+    return size
 
 
 @inlined
-def fill_curves(table: Any, rule: Rule, start: Any, occupied: Any, codes: Any, last: Any, curves: Any) -> Any:
-    """Running hessians and counts, and squared gradients to the left and right of each cut, summed over the outputs.
-
-    occupied = (size, present, whether missing values are counted to the left); returns the squared gradient of the node.
+def fill_curves(table: Any, rule: Rule, start: Any, size: Any, codes: Any, curves: Any) -> Any:
+    """Running hessians and counts of categories in their order, and squared gradients to the left and right of each cut, summed over the
+    outputs; returns the squared gradient of the node.
     """
-    size, present, missing_left = occupied
     lanes = rule.lanes
     left = curves[S_LEFT]
     right = curves[S_RIGHT]
@@ -207,17 +213,14 @@ def fill_curves(table: Any, rule: Rule, start: Any, occupied: Any, codes: Any, l
     own = 0.0
     for k in range(rule.outputs + 2):
         run = np.int64(0)
-        if missing_left:
-            run = np.int64(table[start + codes[present] * lanes + k])
         target = curves[scan.S_GRADIENT if k < rule.outputs else (scan.S_HESSIAN if k == rule.outputs else scan.S_COUNT)]
         for j in range(size):
-            if j < present or not missing_left:
-                run += table[start + codes[j] * lanes + k]
+            run += table[start + codes[j] * lanes + k]
             target[j] = run
         if k < rule.outputs:
             total = target[size - 1]
             own += total * total
-            for j in range(U(last)):
+            for j in range(U(size - 1)):
                 a = target[j]
                 left[j] += a * a
                 right[j] += (total - a) * (total - a)
@@ -225,40 +228,137 @@ def fill_curves(table: Any, rule: Rule, start: Any, occupied: Any, codes: Any, l
 
 
 @inlined
-def gains_lanes(rule: Rule, l2: Any, size: Any, last: Any, curves: Any) -> None:
-    """Score of both sides for each cut, from what `fill_curves` has left."""
+def gains_lanes(rule: Rule, l2: Any, whole_h: Any, rows: Any, last: Any, curves: Any) -> None:
+    """Score of both sides for each of `last` cuts, from running sums and squares; whole_h and rows are of the node."""
     square = rule.gradient_unit * rule.gradient_unit
-    total_h = curves[scan.S_HESSIAN, size - 1] * rule.hessian_unit
-    rows = curves[scan.S_COUNT, size - 1]
-    for j in range(last):
-        p = curves[scan.S_HESSIAN, j] * rule.hessian_unit
-        n = curves[scan.S_COUNT, j]
+    total_h = whole_h * rule.hessian_unit
+    hessian = curves[scan.S_HESSIAN]
+    count = curves[scan.S_COUNT]
+    left = curves[S_LEFT]
+    right = curves[S_RIGHT]
+    gain = curves[scan.S_GAIN]
+    for j in range(U(last)):
+        p = hessian[j] * rule.hessian_unit
+        n = count[j]
         q = total_h - p
         fits = (n >= rule.min_rows) & (rows - n >= rule.min_rows) & (p >= rule.min_hessian) & (q >= rule.min_hessian)
-        fits &= (p + l2 > 0.0) & (q + l2 > 0.0)
-        curves[scan.S_GAIN, j] = (curves[S_LEFT, j] / (p + l2) + curves[S_RIGHT, j] / (q + l2)) * square if fits else scan.NO_SCORE
+        fits &= (p + l2 > 0.0) & (q + l2 > 0.0) & (n > 0.0) & (rows > n)
+        score = (left[j] / (p + l2) + right[j] / (q + l2)) * square
+        gain[j] = score if fits else scan.NO_SCORE
 
 
 @inlined
-def scan_lanes(tree: Tree, rule: Rule, table: Any, feature: int, thread: int) -> Any:
-    """Best split of a node by one feature: gain, bin, side of missing values."""
-    size, present = bins_in_order(tree, rule, table, feature, thread)
-    if size < 2:  # none where all rows of the node have categories that the schema does not know
+def occupied_range(tree: Tree, rule: Rule, table: Any, feature: int) -> Any:
+    """First and last occupied bin of a feature of numbers, (1, 0) where there is none, and whether values are missing."""
+    lanes = U(rule.lanes)
+    start = U(memory.start(tree, feature)) * lanes + U(rule.outputs + 1)
+    n_bins = U(memory.all_n_bins(tree)[feature])
+    low = U(0)
+    while low < n_bins and table[start + low * lanes] == 0:
+        low += U(1)
+    has_missing = table[start + U(missing_position(tree, feature)) * lanes] != 0
+    if low == n_bins:
+        return U(1), U(0), has_missing
+    high = n_bins - U(1)
+    while table[start + high * lanes] == 0:
+        high -= U(1)
+    return low, high, has_missing
+
+
+@inlined
+def fill_sums(table: Any, rule: Rule, start: Any, missing: Any, size: Any, missing_left: Any, curves: Any) -> Any:
+    """Running sums of `size` bins from `start` on, empty ones included, and squared gradients to the left and right of each, summed over
+    the outputs; `missing` is the cell of missing values, which are to the left of all bins or not counted.
+
+    Returns the squared gradient of the node. Two outputs, as most distributions have, are read bin by bin.
+    """
+    lanes = U(rule.lanes)
+    outputs = U(rule.outputs)
+    left = curves[S_LEFT]
+    right = curves[S_RIGHT]
+    if rule.outputs == 2:
+        first = curves[scan.S_GRADIENT]
+        second = curves[scan.S_KEY]
+        hessian = curves[scan.S_HESSIAN]
+        count = curves[scan.S_COUNT]
+        a = np.int64(table[missing]) if missing_left else np.int64(0)
+        b = np.int64(table[missing + U(1)]) if missing_left else np.int64(0)
+        h = np.int64(table[missing + U(2)]) if missing_left else np.int64(0)
+        n = np.int64(table[missing + U(3)]) if missing_left else np.int64(0)
+        at = start
+        for j in range(size):
+            a += table[at]
+            b += table[at + U(1)]
+            h += table[at + U(2)]
+            n += table[at + U(3)]
+            first[j] = a
+            second[j] = b
+            hessian[j] = h
+            count[j] = n
+            at += lanes
+        whole_a = np.float64(a if missing_left else a + table[missing])
+        whole_b = np.float64(b if missing_left else b + table[missing + U(1)])
+        for j in range(size):
+            x = first[j]
+            y = second[j]
+            left[j] = x * x + y * y
+            right[j] = (whole_a - x) * (whole_a - x) + (whole_b - y) * (whole_b - y)
+        return whole_a * whole_a + whole_b * whole_b
+    for j in range(size):
+        left[j] = 0.0
+        right[j] = 0.0
+    own = 0.0
+    for k in range(outputs + U(2)):
+        run = np.int64(table[missing + k]) if missing_left else np.int64(0)
+        target = curves[scan.S_GRADIENT if k < outputs else (scan.S_HESSIAN if k == outputs else scan.S_COUNT)]
+        at = start + k
+        for j in range(size):
+            run += table[at]
+            target[j] = run
+            at += lanes
+        if k < outputs:
+            total = np.float64(run if missing_left else run + table[missing + k])
+            own += total * total
+            for j in range(size):
+                a_sum = target[j]
+                left[j] += a_sum * a_sum
+                right[j] += (total - a_sum) * (total - a_sum)
+    return own
+
+
+@inlined
+def scan_numbers(tree: Tree, rule: Rule, table: Any, feature: int, thread: int) -> Any:
+    """Best split of a node by a feature of numbers: gain, bin, side of missing values.
+
+    Empty bins are scored as well, because vector code does that sooner than it leaves them out; the first of equal scores is that of the
+    occupied bin before them.
+    """
+    low, high, has_missing = occupied_range(tree, rule, table, feature)
+    if low > high or (low == high and not has_missing):
         return NO_SPLIT, -1, RIGHT
-    codes = memory.all_bins(tree)[scan.BIN_ROWS * thread + scan.B_CODE]
+    lanes = U(rule.lanes)
+    cells = U(memory.start(tree, feature)) * lanes
+    start = cells + low * lanes
+    missing = cells + U(missing_position(tree, feature)) * lanes
+    size = high - low + U(1)
     curves = memory.all_curves(tree)[scan.CURVE_ROWS * thread : scan.CURVE_ROWS * thread + scan.CURVE_ROWS]
     bits = memory.curve_bits(tree, scan.CURVE_ROWS * thread + scan.S_GAIN)
-    category = common.is_category(tree)[feature] != 0
-    l2 = rule.l2 + (rule.category_l2 if category else 0.0)
-    start = memory.start(tree, feature) * rule.lanes
+    outputs = U(rule.outputs)
     best = scan.NO_SCORE
-    best_j = -1
+    best_j = np.int64(-1)
     side = RIGHT
     own = 0.0
-    for turn in range(1 if size == present or present < 2 or category else 2):
-        last = size - 1 if turn == 0 else present - 1
-        own = fill_curves(table, rule, start, (size, present, turn == 1), codes, last, curves)
-        gains_lanes(rule, l2, size, last, curves)
+    whole_h = 0.0
+    for turn in range(2 if has_missing and low < high else 1):
+        own = fill_sums(table, rule, start, missing, size, turn == 1, curves)
+        whole_h = curves[scan.S_HESSIAN, size - U(1)]
+        rows = curves[scan.S_COUNT, size - U(1)]
+        if turn == 0:
+            whole_h += table[missing + outputs]
+            rows += table[missing + outputs + U(1)]
+        # After the last bin there are missing values alone, if those are on the right.
+        last = size if turn == 0 and has_missing else size - U(1)
+        gains_lanes(rule, rule.l2, whole_h, rows, last, curves)
         j = scan.argmax(bits, last)
         if j >= 0 and curves[scan.S_GAIN, j] > best:
             best = curves[scan.S_GAIN, j]
@@ -266,14 +366,37 @@ def scan_lanes(tree: Tree, rule: Rule, table: Any, feature: int, thread: int) ->
             side = RIGHT if turn == 0 else LEFT
     if best_j < 0:
         return NO_SPLIT, -1, RIGHT
-    total_h = curves[scan.S_HESSIAN, size - 1] * rule.hessian_unit + rule.l2
+    total_h = whole_h * rule.hessian_unit + rule.l2
     own = own * rule.gradient_unit * rule.gradient_unit / total_h if total_h > 0.0 else 0.0
-    where = best_j
-    if not category:
-        where = memory.all_n_bins(tree)[feature] - 1
-        if best_j + 1 < present:
-            where = (codes[best_j] + codes[best_j + 1] - 1) // 2
+    where = np.int64(memory.all_n_bins(tree)[feature] - 1)
+    bin_left = low + U(best_j)
+    if bin_left < high:
+        following = bin_left + U(1)
+        while table[cells + following * lanes + outputs + U(1)] == 0:
+            following += U(1)
+        where = np.int64((bin_left + following - U(1)) // U(2))
     return best - own, where, side
+
+
+@inlined
+def scan_categories(tree: Tree, rule: Rule, table: Any, feature: int, thread: int) -> Any:
+    """Best split of a node by a feature of categories: gain, how many of them in their order go left."""
+    size = bins_in_order(tree, rule, table, feature, thread)
+    if size < 2:  # none where all rows of the node have categories that the schema does not know
+        return NO_SPLIT, -1, RIGHT
+    codes = memory.all_bins(tree)[scan.BIN_ROWS * thread + scan.B_CODE]
+    curves = memory.all_curves(tree)[scan.CURVE_ROWS * thread : scan.CURVE_ROWS * thread + scan.CURVE_ROWS]
+    bits = memory.curve_bits(tree, scan.CURVE_ROWS * thread + scan.S_GAIN)
+    start = memory.start(tree, feature) * rule.lanes
+    last = size - 1
+    own = fill_curves(table, rule, start, size, codes, curves)
+    gains_lanes(rule, rule.l2 + rule.category_l2, curves[scan.S_HESSIAN, last], curves[scan.S_COUNT, last], last, curves)
+    j = scan.argmax(bits, last)
+    if j < 0:
+        return NO_SPLIT, -1, RIGHT
+    total_h = curves[scan.S_HESSIAN, last] * rule.hessian_unit + rule.l2
+    own = own * rule.gradient_unit * rule.gradient_unit / total_h if total_h > 0.0 else 0.0
+    return curves[scan.S_GAIN, j] - own, j, RIGHT
 
 
 @inner
@@ -287,7 +410,10 @@ def find_split_lanes(tree: Tree, rule: Rule, node: int, first: int, past: int, t
     for k in range(draw_features(tree, rule, node, drawn)):
         f = drawn[k]
         if first <= f < past:
-            gain, where, side = scan_lanes(tree, rule, table, f, thread)
+            if common.is_category(tree)[f]:
+                gain, where, side = scan_categories(tree, rule, table, f, thread)
+            else:
+                gain, where, side = scan_numbers(tree, rule, table, f, thread)
             if gain > common.split_gain(tree, out):
                 common.set_split_gain(tree, out, gain)
                 common.set_split_feature(tree, out, f)
@@ -296,7 +422,7 @@ def find_split_lanes(tree: Tree, rule: Rule, node: int, first: int, past: int, t
     f = common.split_feature(tree, out)
     if f >= 0 and common.is_category(tree)[f]:
         goes_left = common.split_sets(tree)[out]
-        size, _present = bins_in_order(tree, rule, table, f, thread)
+        size = bins_in_order(tree, rule, table, f, thread)
         codes = memory.all_bins(tree)[scan.BIN_ROWS * thread + scan.B_CODE]
         first = min(common.split_bin(tree, out) + 1, size)
         common.set_split_missing(tree, out, category_sets.write_first(codes, first, missing_position(tree, f), goes_left))

@@ -89,9 +89,49 @@ def multi_quantise(y: Any, raw: Any, weight: Any, scales: Any, begin: int, end: 
 
 
 @kernel
+def multi_largest_given(g: Any, h: Any, begin: int, end: int, out: Any) -> None:
+    """Largest |gradient|, largest hessian, and largest sum of the hessians of a row, of rows begin to end: g, h float64[n, K].
+
+    h is None where all of them are one. out int64[3]: bits of the numbers; for one that is none they are above all others.
+    """
+    g = g[begin:end]
+    top_g = np.int64(0)
+    top_h = np.float64(1.0).view(np.int64)
+    top_sum = np.float64(g.shape[1]).view(np.int64)
+    for i in range(g.shape[0]):
+        for k in range(g.shape[1]):
+            top_g = max(top_g, np.float64(abs(g[i, k])).view(np.int64))
+    if h is not None:
+        h = h[begin:end]
+        top_h = np.int64(0)
+        top_sum = np.int64(0)
+        for i in range(h.shape[0]):
+            total = 0.0
+            for k in range(h.shape[1]):
+                top_h = max(top_h, np.float64(abs(h[i, k])).view(np.int64))
+                total += h[i, k]
+            top_sum = max(top_sum, np.float64(abs(total)).view(np.int64))
+    out[0] = top_g
+    out[1] = top_h
+    out[2] = top_sum
+
+
+@kernel
 def multi_quantise_given(g: Any, h: Any, weight: Any, scales: Any, begin: int, end: int, out_q: Any, out_h: Any) -> None:
-    """Derivatives computed elsewhere, g and h float64[n, K], as integers; the rest as in `multi_quantise`."""
+    """Derivatives computed elsewhere, g and h float64[n, K], as integers; the rest as in `multi_quantise`.
+
+    h is None where all hessians are one, and there are no weights.
+    """
     n_classes = g.shape[1]
+    if h is None:
+        scale = scales[0]
+        one, shared_one = to_int32(scales[1]), to_int32(0.5 * n_classes * scales[1])
+        for i in range(begin, end):
+            for k in range(n_classes):
+                out_q[i, k] = to_int32(g[i, k] * scale)
+                out_h[i, k] = one
+            out_q[i, n_classes] = shared_one
+        return
     for i in range(begin, end):
         w = 1.0 if weight is None else weight[i]
         shared = 0.0

@@ -42,6 +42,11 @@ if config.DISABLE_JIT:
         for k in range(4):
             out[at + k] += values[first + k]
 
+    def copy_four(out: Any, at: Any, values: Any, first: Any) -> None:
+        """Copy four neighbouring int32 values over four others."""
+        for k in range(4):
+            out[at + k] = values[first + k]
+
     def atomic_load(array: Any, index: int) -> int:
         """Read array[index] as other threads left it."""
         return int(array[index])
@@ -94,14 +99,30 @@ else:
         """Ask for it in the second-level cache: what is to stay in the first is not driven out, and does not wait for it."""
         return types.void(array, index), _prefetch(2)
 
+    def _fours(context: Any, builder: Any, signature: Any, args: Any) -> tuple[Any, Any]:
+        """Addresses of the four values to be written and of the four to be read."""
+        four = ir.VectorType(_I32, 4).as_pointer()
+        places = (_element(context, builder, signature.args[k], args[k], args[k + 1]) for k in (0, 2))
+        target, source = (builder.bitcast(place, four) for place in places)
+        return target, source
+
+    @intrinsic
+    def copy_four(_typing: Any, out: Any, at: Any, values: Any, first: Any) -> Any:
+        """Copy four neighbouring int32 values over four others: one load and one store on any vector unit."""
+
+        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            target, source = _fours(context, builder, signature, args)
+            builder.store(builder.load(source, align=4), target, align=4)
+            return context.get_dummy_value()
+
+        return types.void(out, at, values, first), code
+
     @intrinsic
     def add_four(_typing: Any, out: Any, at: Any, values: Any, first: Any) -> Any:
         """Add four neighbouring int32 values to four others: one load, one addition and one store on any vector unit."""
 
         def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            four = ir.VectorType(_I32, 4).as_pointer()
-            target = builder.bitcast(_element(context, builder, signature.args[0], args[0], args[1]), four)
-            source = builder.bitcast(_element(context, builder, signature.args[2], args[2], args[3]), four)
+            target, source = _fours(context, builder, signature, args)
             old, new = builder.load(target, align=4), builder.load(source, align=4)
             builder.store(builder.add(old, new), target, align=4)
             return context.get_dummy_value()
