@@ -36,6 +36,7 @@ FAMILIES = {
     "conformal": "Conformal prediction",
     "preprocessing": "Preprocessing",
     "auto": "The main job",
+    "imported": "Models of other libraries",
     "diagnostics": "Diagnostics",
 }
 MODULES = {"distributions": "Distributions", "diversity": "Diversity", "losses": "Losses", "plots": "Plots"}
