@@ -6,6 +6,7 @@ import pytest
 from sklearn.metrics import ndcg_score
 
 import woodwind
+from woodwind.auto import job
 from woodwind.auto.blend import BlendEvidence, blend, by_selection, parts_of, some_queries, spreads
 from woodwind.auto.scorer import BlendScorer
 from woodwind.base.errors import DataError, ParameterError, QueryWarning, TargetError
@@ -136,7 +137,7 @@ def test_one_query_without_a_group_is_ranked_by_rows_held_out():
         ({"relevance": 40}, {}, "'relevance' is above 31 in"),
         ({"relevance": "much"}, {}, "'relevance' is of type"),
         ({"query": None}, {}, "the query column 'query' is missing"),
-        ({}, {"group": "a"}, "both say which rows are held out together"),
+        ({}, {"group": "a"}, "has rows of several groups of 'a'"),
         ({}, {"task": "regression"}, "is for rankings, and task='regression'"),
         ({}, {"query": None, "task": "ranking"}, "needs to know which rows are of one query"),
     ],
@@ -234,3 +235,22 @@ def test_a_query_of_weight_two_is_a_query_given_twice_in_distribution():
     near, far = (np.corrcoef(weighed, other)[0, 1] for other in (repeated, plain))
     assert near > 0.995
     assert far < 0.97
+
+
+def test_a_group_beside_the_query_holds_queries_out_together(monkeypatch, tmp_path):
+    told = {}
+
+    def caught(spec, *rest):
+        told["spec"] = spec
+        return job.run(spec, *rest)
+
+    monkeypatch.setattr("woodwind.estimators.auto.auto_ensemble.run", caught)
+    table = documents(60)
+    table["user"] = table["query"].str[1:].astype(int) // 3
+    model = woodwind.fit(table, "relevance", query="query", group="user", models=1, **QUICK)
+    folds = pd.DataFrame({"user": table["user"], "query": table["query"], "fold": told["spec"].fold}).groupby("user")
+    assert (folds["fold"].nunique() == 1).all()
+    assert (folds["query"].nunique() == 3).all()
+    assert {"user", "query"} <= set(model.model_.beside)
+    assert model.facts_["split"]["columns"] == {"group": "user", "query": "query"}
+    model.report(tmp_path / "report.html")

@@ -389,7 +389,7 @@ def test_a_query_column_reaches_the_job(folder, job, run):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (["--query", "plan", "--group", "id"], "--query and --group exclude each other"),
+        (["--query", "plan", "--group", "plan"], "--query and --group name the same column"),
         (["--query", "late"], "--query and --target name the same column"),
         (["--query", "plan", "--ignore", "plan"], "--ignore names the query"),
         (["--query", "plan", "--task", "regression"], "--query is for rankings"),

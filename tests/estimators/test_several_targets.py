@@ -463,3 +463,9 @@ def test_trees_of_several_targets_can_be_read(model):
     assert "y1" in model.export_text()
     assert any(name.startswith("value_y1") for name in model.trees_to_dataframe().columns)
     assert '"outputs"' in model.trees_to_json() or "y1" in model.trees_to_json()
+
+
+def test_a_target_of_three_axes_is_refused_with_the_shapes_that_there_are():
+    for model in (woodwind.DecisionTreeRegressor(), woodwind.GradientBoostingRegressor(), woodwind.RandomForestClassifier()):
+        with pytest.raises(TargetError, match=r"It has 3 axes.*\(n_rows, n_targets\)"):
+            model.fit(np.zeros((6, 2)), np.arange(24).reshape(6, 2, 2))

@@ -103,7 +103,7 @@ class TableParams:
         str | None,
         spelled("str"),
         "A column that says which rows are ranked together, the documents of one query; the target is then their relevance, 0 for none. "
-        "It is not trained on, and no query is divided.",
+        "It is not trained on, and no query is divided. A `group` beside it holds queries out together, such as those of one user.",
     ] = None
     time_column: Annotated[
         str | None,

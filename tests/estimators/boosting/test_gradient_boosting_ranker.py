@@ -407,3 +407,20 @@ def test_positions_that_say_nothing_are_refused(position, words):
     X, query, clicked, _, _ = clicks(60)
     with pytest.raises(DataError, match=words):
         GradientBoostingRanker(n_estimators=2).fit(X, clicked, group=query, position=position)
+
+
+def test_leaves_are_learned_again_with_positions_taken_out():
+    X, query, clicked, position, _ = clicks()
+    model = GradientBoostingRanker(n_estimators=20, max_leaf_nodes=8, random_state=0, n_jobs=1, early_stopping=False, subsample=1.0)
+    model.fit(X, clicked, group=query, position=position)
+    again = model.refit_leaves(X, clicked, group=query, position=position)
+    assert again.positions_.tolist() == model.positions_.tolist()
+    np.testing.assert_allclose(again.predict(X), model.predict(X), rtol=1e-9, atol=1e-9)  # the same rows, so the same leaves
+    np.testing.assert_allclose(again.position_bias_, model.position_bias_, rtol=1e-6, atol=1e-9)
+    late = query >= 40
+    named = np.array([f"at {one}" for one in position])
+    new = model.refit_leaves(X[late], clicked[late], group=query[late], position=named[late], sample_weight=np.ones(late.sum()))
+    assert new.positions_[0] == "at 1"
+    assert new.position_bias_.argmax() == 0
+    plain = model.refit_leaves(X, clicked, group=query)
+    assert not np.allclose(plain.predict(X), again.predict(X))

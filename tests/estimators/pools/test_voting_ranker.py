@@ -104,3 +104,14 @@ def test_members_that_are_none_are_refused():
             VotingRanker(estimators).fit(X, y, group=group)
     with pytest.raises(DataError, match="more than there are groups: 1"):
         VotingRanker(MEMBERS, weights="optimal").fit(X, y, group=[len(y)])
+
+
+@pytest.mark.parametrize("weights", [None, "optimal"])
+def test_positions_reach_all_members(weights):
+    X, relevance, group = queries()
+    position = np.concatenate([np.arange(1, size + 1) for size in np.bincount(group)])
+    model = VotingRanker(MEMBERS[:2], weights=weights, cv=2, random_state=0).fit(X, relevance, group=group, position=position)
+    for ranker in model.rankers_:
+        assert len(ranker.position_bias_) == position.max()
+    with pytest.raises(DataError, match="position was given, and LinearRegression takes none"):
+        VotingRanker(MEMBERS).fit(X, relevance, group=group, position=position)

@@ -95,7 +95,7 @@ def trial_of(opened: AutoModel, tables: tuple[str, ...], threads: int, given: di
     rows, scores = rows_with_scores(opened, tables, (name, beside, given["drop_missing_target"]), threads)
     truth = read_truth(rows.column(name), opened.classes, name)
     weights = None if weight is None else read_weights(rows.column(weight), weight)
-    clusters = clusters_in(opened, rows)
+    clusters = None if opened.task == "ranking" else clusters_in(opened, rows)  # of a ranking, queries are
     queries = queries_in(opened, rows, given["query"]) if opened.task == "ranking" else None
     known: dict[str, Any] = {"clusters": clusters, "levels": levels, "queries": queries, "scores": scores}
     inputs = None if scores is not None else inputs_of(opened, rows)

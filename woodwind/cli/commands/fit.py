@@ -222,8 +222,8 @@ def take_roles(given: dict[str, Any]) -> None:
 
 def check_roles(given: dict[str, Any]) -> None:
     """End the call where a column is to be two things."""
-    if given["query"] is not None and given["group"] is not None:
-        wrong("--query and --group exclude each other: rows of a query are held out together anyway. Leave the group out.")
+    if given["query"] is not None and given["group"] == given["query"]:
+        wrong("--query and --group name the same column: rows of a query are held out together anyway. Leave the group out.")
     if given["query"] is None and given["task"] == "ranking":
         wrong("--task ranking needs to know which rows are ranked together. Give --query.")
     if given["query"] is not None and given["task"] not in ("auto", "ranking"):

@@ -50,7 +50,7 @@ def split_roles(  # noqa: PLR0913  a role each
     A group is not trained on, nor is a weight, nor a time column of numbers, which only says what came first. One of dates is: it has
     months and days. Rows of weight zero are absent. With a query the task is to rank, and documents of a query belong together.
     """
-    _check_query(task, group, query)
+    _check_query(task, query)
     task = task if query is None else "ranking"
     frame = frame_of(table)
     _check_names(frame, (target, *(name for name in (group, query, time_column, weight) if name is not None), *ignore))
@@ -74,10 +74,13 @@ def split_roles(  # noqa: PLR0913  a role each
         )
     read = read_target(_arrow(frame[target]), task, target)
     queries = None if query is None else query_numbers(_arrow(frame[query]), query, read.y)
+    groups = queries if group is None else group_numbers(_arrow(frame[group]), group)
+    if queries is not None and groups is not None and group is not None:
+        _check_undivided(queries, groups, str(query), group)
     return Roles(
         X=frame.select(left).to_native(),
         target=read,
-        groups=queries if group is None else group_numbers(_arrow(frame[group]), group),
+        groups=groups,
         queries=queries,
         moments=None if time_column is None else moments_of(_arrow(frame[time_column]), time_column),
         weight=None if weights is None else weights[kept],
@@ -87,7 +90,7 @@ def split_roles(  # noqa: PLR0913  a role each
     )
 
 
-def _check_query(task: str, group: str | None, query: str | None) -> None:
+def _check_query(task: str, query: str | None) -> None:
     """A query is for rankings, and for nothing else."""
     if query is None and task == "ranking":
         what, fix = 'task="ranking" needs to know which rows are of one query.', "name the column that says so: query=... (--query)."
@@ -95,9 +98,17 @@ def _check_query(task: str, group: str | None, query: str | None) -> None:
     if query is not None and task not in ("auto", "ranking"):
         fix = "leave one of the two out; rows are kept together by group=... (--group)."
         raise table_error("T006", f"query={query!r} is for rankings, and task={task!r}.", "Rows of a query are ranked.", fix)
-    if query is not None and group is not None:
-        what = f"query={query!r} and group={group!r} both say which rows are held out together."
-        raise table_error("T006", what, "Documents of a query always are.", "leave the group out.")
+
+
+def _check_undivided(queries: NDArray[np.int64], groups: NDArray[np.int64], query: str, group: str) -> None:
+    """All documents of a query are of one group: else it would be held out in pieces."""
+    first = np.empty(int(queries.max()) + 1, np.int64)
+    first[queries[::-1]] = groups[::-1]
+    rows = np.flatnonzero(groups != first[queries])
+    if rows.size:
+        what = f"a query of {query!r} has rows of several groups of {group!r} (row {rows[0] + 1:,} and {rows.size - 1:,} more)."
+        why = "Groups are held out as a whole, and so are queries: this one would be divided."
+        raise table_error("T006", what, why, "give a group that whole queries belong to, such as the user who asked.")
 
 
 def query_numbers(column: pa.ChunkedArray, name: str, relevance: NDArray[Any] | None = None) -> NDArray[np.int64]:

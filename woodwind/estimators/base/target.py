@@ -145,6 +145,11 @@ def one_dimension(y: Any, owner: str, what: str = "y") -> NDArray[Any]:
             DataConversionWarning,
         )
         array = array.reshape(-1)
+    if array.ndim > 2:
+        raise TargetError(
+            f"{owner}: {what} should be a 1d array, got an array of shape {array.shape} instead. It has {array.ndim} axes: one value for "
+            "each row is (n_rows,), and several targets are columns, (n_rows, n_targets), where an estimator takes them."
+        )
     if array.ndim != 1:
         raise TargetError(
             f"{owner}: {what} should be a 1d array, got an array of shape {array.shape} instead. "

@@ -180,7 +180,16 @@ class GradientBoostingRanker(
     def _make_loss(self, target: Target) -> Loss:
         return ranking_loss(self.loss, self.gain, self.metric, self.truncation_level, self.normalize)
 
-    def refit_leaves(self, X: Any, y: Any, sample_weight: Any = None, decay_rate: float = 0.0, init: Any = None, group: Any = None) -> Self:
+    def refit_leaves(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        decay_rate: float = 0.0,
+        init: Any = None,
+        group: Any = None,
+        position: Any = None,
+    ) -> Self:
         """A model with the same splits, whose leaf values are learned from other rows, such as those of a new month.
 
         A leaf that none of these rows reaches keeps its value. This model stays as it is.
@@ -199,18 +208,35 @@ class GradientBoostingRanker(
             Scores of these rows to start from, for a model that was trained with an array as `init`.
         group : sequence, default=None
             Which rows are of one query, as in `fit`.
+        position : sequence of labels, one for each row, default=None
+            The position at which each document was shown, as in `fit`; the new model then has the biases of these positions. None: the
+            relevance is what it is, and biases of the old model stay.
 
         Returns
         -------
         estimator
             A new one of the same class. Its scores of rounds are those of the training of this one.
         """
+        shown_at: dict[str, Any] = {}
 
         def bound(loss: Loss, target: Target, rows: NDArray[np.int64]) -> Loss:
             assert isinstance(loss, RankingLoss)
-            return loss.bound(QueryRows.of(read_queries(group, target.n_rows, self._owner).number[rows]), target.y[rows])
+            queries = QueryRows.of(read_queries(group, target.n_rows, self._owner).number[rows])
+            if position is None:
+                return loss.bound(queries, target.y[rows])
+            positions, labels = read_positions(position, target.n_rows, self._owner)
+            shown = ShownPositions(positions[rows], len(labels), self.position_bias_regularization)
+            made = loss.bound(queries, target.y[rows], shown)
+            shown_at.update(loss=made, rows=rows, labels=labels)
+            return made
 
-        return self._with_new_leaves(X, y, sample_weight, decay_rate, init, bound)
+        found = self._with_new_leaves(X, y, sample_weight, decay_rate, init, bound)
+        if position is not None:
+            rows, given = shown_at["rows"], read_weight(sample_weight, len(y), self._owner)
+            raw = np.ascontiguousarray(found._raw(X, init).reshape(-1)[rows])
+            found.positions_ = shown_at["labels"]
+            found.position_bias_ = shown_at["loss"].position_biases(raw, None if given is None else given[rows], self._threads)
+        return found
 
     def _given(self, X: Any, y: Any, sample_weight: Any, groups: Any, values: Values, earlier: WarmStartState | None) -> BoostingInput:
         if values["boosting"] == "ordered":

@@ -36,6 +36,7 @@ from woodwind.estimators.base.several_targets import (
 from woodwind.estimators.base.target import check_poisson, read_labels, read_regression_target, warn_constant
 from woodwind.estimators.base.weights import Weighing, weighed_classes
 from woodwind.estimators.forests.forest_base import AnyTarget, BaseForestModel
+from woodwind.estimators.forests.like import LikeScikitLearnMixin
 from woodwind.kernels.forest.score import CLASS_CRITERIA
 from woodwind.params.forests import ForestBins, ForestClassifierParams, ForestParams, ForestRegressorParams, QuantileParams
 from woodwind.params.groups import BY_IMPURITY
@@ -244,7 +245,7 @@ class BaseForestRegressor(BaseForestModel, RegressorMixin, BaseEstimator):
 
 
 @knobs
-class RandomForestClassifier(ForestClassifierParams, ForestBins, ForestParams, BaseForestClassifier):
+class RandomForestClassifier(ForestClassifierParams, ForestBins, ForestParams, LikeScikitLearnMixin, BaseForestClassifier):
     """A random forest for classification (Breiman 2001).
 
     {forest}
@@ -270,7 +271,7 @@ class RandomForestClassifier(ForestClassifierParams, ForestBins, ForestParams, B
 
 
 @knobs
-class RandomForestRegressor(ForestRegressorParams, ForestBins, ForestParams, QuantileParams, BaseForestRegressor):
+class RandomForestRegressor(ForestRegressorParams, ForestBins, ForestParams, QuantileParams, LikeScikitLearnMixin, BaseForestRegressor):
     """A random forest for regression (Breiman 2001).
 
     {forest}
@@ -296,7 +297,7 @@ class RandomForestRegressor(ForestRegressorParams, ForestBins, ForestParams, Qua
 
 
 @knobs
-class ExtraTreesClassifier(ForestClassifierParams, ForestParams, BaseForestClassifier):
+class ExtraTreesClassifier(ForestClassifierParams, ForestParams, LikeScikitLearnMixin, BaseForestClassifier):
     """Extremely randomised trees for classification (Geurts, Ernst & Wehenkel 2006).
 
     {extra}
@@ -324,7 +325,7 @@ class ExtraTreesClassifier(ForestClassifierParams, ForestParams, BaseForestClass
 
 
 @knobs
-class ExtraTreesRegressor(ForestRegressorParams, ForestParams, QuantileParams, BaseForestRegressor):
+class ExtraTreesRegressor(ForestRegressorParams, ForestParams, QuantileParams, LikeScikitLearnMixin, BaseForestRegressor):
     """Extremely randomised trees for regression (Geurts, Ernst & Wehenkel 2006).
 
     {extra}

@@ -1,7 +1,7 @@
 """Several rankers as one: blended scores, Borda counts or reciprocal ranks."""
 
 import inspect
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from woodwind.estimators.base.splits import SplitRequest, read_folds
 from woodwind.estimators.base.target import Target, read_regression_target
 from woodwind.estimators.base.weights import read_weight
 from woodwind.estimators.boosting.gradient_boosting_ranker import GROUP, RANKING_DATA, GradientBoostingRanker
-from woodwind.estimators.boosting.queries import read_queries
+from woodwind.estimators.boosting.queries import read_positions, read_queries
 from woodwind.losses.ranking import RANKING
 from woodwind.metrics.queries import QueryMetric, mean_over_queries
 from woodwind.params.check import check
@@ -32,6 +32,17 @@ from woodwind.params.ranking import FusionParams
 from woodwind.params.unknown import known_arguments
 
 Floats = NDArray[np.float64]
+
+
+class _RankedRows(NamedTuple):
+    """What members learn of rows, beside their columns."""
+
+    y: Floats
+    weight: Floats | None
+    number: NDArray[np.int64]  # of the query
+    position: NDArray[Any] | None
+
+
 Values = dict[str, Any]
 
 
@@ -83,13 +94,16 @@ class VotingRanker(FusionParams, WorkParams, BaseModel, BaseEstimator):
 
     @known_arguments
     @fill_docstring(data=RANKING_DATA, group=GROUP)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, group: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, group: Any = None, position: Any = None) -> Self:
         """Train all members.
 
         Parameters
         ----------
         {data}
         {group}
+        position : sequence of labels, one for each row, default=None
+            The position at which each document was shown, for members that learn from clicks: all of them must take it, as
+            `GradientBoostingRanker` does. Weights that are found out of fold are compared by the clicks as they are.
 
         Returns
         -------
@@ -97,17 +111,21 @@ class VotingRanker(FusionParams, WorkParams, BaseModel, BaseEstimator):
         """
         values = check(self)
         with all_or_nothing(self):
-            self._fit_members(values, X, y, sample_weight, group)
+            self._fit_members(values, X, y, sample_weight, group, position)
         return self
 
-    def _fit_members(self, values: Values, X: Any, y: Any, sample_weight: Any, group: Any) -> None:
+    def _fit_members(self, values: Values, X: Any, y: Any, sample_weight: Any, group: Any, position: Any) -> None:
         names, members = self._members(values)
         seed = seed_of(values["random_state"])
         members = [_with_seed(member, key(seed, "member", position) % (1 << 31)) for position, member in enumerate(members)]
         target = read_regression_target(y, self._owner)
         weight = read_weight(sample_weight, target.n_rows, self._owner)
         check_lengths(self._owner, row_count(X), target.n_rows)
-        number = read_queries(group, target.n_rows, self._owner).number
+        rows = _RankedRows(
+            target.y, weight, read_queries(group, target.n_rows, self._owner).number,
+            None if position is None else read_positions(position, target.n_rows, self._owner)[0],
+        )  # fmt: skip
+        number = rows.number
         self._check_weights(values["weights"], len(members))
         self.schema_, table = Schema.learn(X, None, weight=weight, owner=self._owner)
         self._set_header(self.schema_.header)
@@ -115,12 +133,12 @@ class VotingRanker(FusionParams, WorkParams, BaseModel, BaseEstimator):
         every = np.arange(target.n_rows)
         queries = QueryRows.of(number)
         if isinstance(values["weights"], str):
-            self.weights_ = self._found_weights(members, X, target, weight, number, values["cv"], seed)
+            self.weights_ = self._found_weights(members, X, target, rows, values["cv"], seed)
         else:
             given = np.ones(len(members)) if values["weights"] is None else np.asarray(values["weights"], np.float64)
             self.weights_ = given / given.sum()
         self.names_ = names
-        self.rankers_ = [self._trained(member, X, every, target.y, weight, number) for member in members]
+        self.rankers_ = [self._trained(member, X, every, rows) for member in members]
         if not isinstance(values["weights"], str):
             self._spreads = np.array([spread_within(self._scores(member, X), queries, weight) for member in self.rankers_])
 
@@ -153,21 +171,22 @@ class VotingRanker(FusionParams, WorkParams, BaseModel, BaseEstimator):
                 f"but it is {weights!r}."
             )
 
-    def _trained(self, member: Any, X: Any, rows: NDArray[np.int64], y: Floats, weight: Floats | None, number: NDArray[np.int64]) -> Any:
+    def _trained(self, member: Any, X: Any, rows: NDArray[np.int64], given: "_RankedRows") -> Any:
         """A copy of a member that has learned some rows."""
-        whole = len(rows) == len(y)
+        whole = len(rows) == len(given.y)
         taken = inspect.signature(member.fit).parameters
-        more: dict[str, Any] = {"group": number[rows]} if "group" in taken else {}
-        if weight is not None:
-            if "sample_weight" not in taken:
-                raise DataError(f"{self._owner}: sample_weight was given, and {type(member).__name__} takes none. Leave one of them out.")
-            more["sample_weight"] = weight[rows]
-        return clone(member).fit(X if whole else rows_of_table(X, rows), y[rows], **more)
+        more: dict[str, Any] = {"group": given.number[rows]} if "group" in taken else {}
+        for name, values in (("sample_weight", given.weight), ("position", given.position)):
+            if values is None:
+                continue
+            if name not in taken:
+                raise DataError(f"{self._owner}: {name} was given, and {type(member).__name__} takes none. Leave one of them out.")
+            more[name] = values[rows]
+        return clone(member).fit(X if whole else rows_of_table(X, rows), given.y[rows], **more)
 
-    def _found_weights(
-        self, members: list[Any], X: Any, target: Target, weight: Floats | None, number: NDArray[np.int64], cv: Any, seed: int
-    ) -> Floats:
+    def _found_weights(self, members: list[Any], X: Any, target: Target, given: "_RankedRows", cv: Any, seed: int) -> Floats:
         """Weights for which the mean NDCG of queries that members have not learned is largest."""
+        weight, number = given.weight, given.number
         folds = read_folds(cv, X, SplitRequest(self._owner, target, number, seed))
         rows = np.sort(np.concatenate([held for _, held in folds]))
         scores = np.zeros((len(members), target.n_rows))
@@ -175,7 +194,7 @@ class VotingRanker(FusionParams, WorkParams, BaseModel, BaseEstimator):
             part = rows_of_table(X, held)
             for own, member in zip(scores, members, strict=True):
                 # Each fold has a level of its own, which means nothing between queries.
-                own[held] = self._scores(self._trained(member, X, learned, target.y, weight, number), part)
+                own[held] = self._scores(self._trained(member, X, learned, given), part)
         queries, some = QueryRows.of(number[rows]), None if weight is None else weight[rows]
         out_of_fold = [np.ascontiguousarray(own[rows]) for own in scores]
         self._spreads = np.array([spread_within(own, queries, some) for own in out_of_fold])
