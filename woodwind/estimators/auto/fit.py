@@ -102,13 +102,8 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     model_options = _estimator_options(options)
     clock = clock_of({"time": 60.0, "models": None} | model_options)
     if isinstance(table, BlockTable):
-        if len(targets) > 1:
-            raise ParameterError(f"fit: a table in blocks has one target, and {len(targets)} are given. Train a model for each of them.")
-        check_checkpoint(model_options)
-        asked = {"target": targets[0], "weight": weight, "group": group or query}
-        _check_blocks(
-            table, asked, {"time_column": time_column, "ignore": list(ignore), "schema": schema, "drop_missing_target": drop_missing_target}
-        )
+        decided = {"time_column": time_column, "ignore": list(ignore), "schema": schema, "drop_missing_target": drop_missing_target}
+        _check_blocks(table, targets, {"weight": weight, "group": group or query}, decided)
         return _fit_blocks(table, targets[0], task, query, model_options, clock)
     check_checkpoint(model_options if len(targets) == 1 else {})
     known = WrittenSchema.read(schema) if is_path(schema) else schema
