@@ -31,6 +31,8 @@ import numpy as np
 import pandas as pd
 
 TESTS = Path(__file__).parent.parent / "tests"
+# Dask looks for a library called sparse, and must not find the script of that name beside this one.
+sys.path[:] = [one for one in sys.path if Path(one).resolve() != Path(__file__).resolve().parent]
 
 
 def frames(rows: int, columns: int) -> Iterator[pd.DataFrame]:
