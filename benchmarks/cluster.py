@@ -4,6 +4,7 @@
     python benchmarks/cluster.py chaos --schedules 2000                         calls lost, delayed, repeated, reordered, by seed
     python benchmarks/cluster.py speed --rows 5000000 --trees 50 --workers 2    against memory, disk and xgboost.dask
     python benchmarks/cluster.py scale --rows 2000000 --trees 10                1 to 4 workers, for docs/decisions/0034-cluster.md
+    python benchmarks/cluster.py wide --rows 100000 --columns 2000 --trees 5    bytes for each tree, all columns summed or voted for
     python benchmarks/cluster.py peers --kills 5                                the same kills with xgboost.dask, within a limit of time
 
 Every part prints one JSON object; --rows, --trees and --columns make it smaller or larger.
@@ -30,6 +31,8 @@ import numpy as np
 import pandas as pd
 
 TESTS = Path(__file__).parent.parent / "tests"
+# Dask looks for a library called sparse, and must not find the script of that name beside this one.
+sys.path[:] = [one for one in sys.path if Path(one).resolve() != Path(__file__).resolve().parent]
 
 
 def frames(rows: int, columns: int) -> Iterator[pd.DataFrame]:
@@ -282,10 +285,23 @@ def scale(given: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
+def wide(given: argparse.Namespace) -> dict[str, Any]:
+    """What goes over the wire for a tree of a wide table, with all columns summed and with some voted for."""
+    import woodwind
+
+    made, found = watched_shards(), {}
+    with table_of(given) as blocks, woodwind.local_cluster(workers=given.workers) as cluster:
+        for parallelism in ("data", "voting"):
+            _digest, seconds = fitted(blocks, settings(given), cluster=cluster, parallelism=parallelism)
+            found[parallelism] = {"seconds_per_tree": seconds / given.trees, **traffic(made[-1], given.trees)}
+    sent = [found[name]["bytes from workers"] + found[name]["bytes to workers"] for name in ("data", "voting")]
+    return {**found, "times_less": sent[0] / sent[1]}
+
+
 def main() -> None:
     """One part."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parts = {"failures": failures, "chaos": chaos, "speed": speed, "scale": scale, "peers": peers, "one_peer": None}
+    parts = {"failures": failures, "chaos": chaos, "speed": speed, "scale": scale, "wide": wide, "peers": peers, "one_peer": None}
     parser.add_argument("what", choices=parts)
     for name, kind, default in (
         ("rows", int, 200_000), ("columns", int, 28), ("trees", int, 20), ("depth", int, 8), ("workers", int, 2),

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from sklearn.base import clone
 
 import woodwind
 from woodwind.base.errors import ClusterError, ParameterError
-from woodwind.shards.cluster import advice
+from woodwind.shards.cluster import advice, as_cluster
 from woodwind.shards.remote_rows import RemoteRows
 
 pytest.importorskip("distributed")
@@ -78,6 +79,16 @@ def test_a_client_of_dask_will_do(cluster, blocks, known, tmp_path):
     model = clone(woodwind.GradientBoostingClassifier(cluster=cluster.client, **OPTIONS)).fit(blocks)
     assert model.cluster is cluster.client
     assert saved(model, tmp_path) == known
+
+
+def test_an_address_will_do_and_two_tables_may_be_trained_on_at_once(cluster, blocks, known, tmp_path):
+    other = woodwind.BlockTable.write(tmp_path / "other", frame(900), target="y", block_bytes=8 * 100)
+    model = woodwind.GradientBoostingClassifier(cluster=cluster.client.scheduler.address, **OPTIONS)
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(lambda table: clone(model).fit(table), [blocks, other]))
+    assert saved(found[0], tmp_path) == known
+    assert found[1].forest_.digest() == woodwind.GradientBoostingClassifier(**OPTIONS).fit(other).forest_.digest()
+    as_cluster(model.cluster, "X").close()
 
 
 @pytest.mark.parametrize("round_number", [1, 4])

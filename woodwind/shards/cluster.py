@@ -153,6 +153,7 @@ def local_cluster(workers: int = 2, *, threads: int = 1, timeout: float = TIMEOU
 
 
 _of_clients: "WeakKeyDictionary[Any, Cluster]" = WeakKeyDictionary()
+_of_addresses: dict[str, Cluster] = {}
 
 
 def as_cluster(given: Any, owner: str) -> Cluster:
@@ -160,7 +161,10 @@ def as_cluster(given: Any, owner: str) -> Cluster:
     if isinstance(given, Cluster):
         return given
     if isinstance(given, str):
-        return connect(given)
+        known = _of_addresses.get(given)
+        if known is None or known.client.status != "running":
+            known = _of_addresses[given] = connect(given)
+        return known
     if isinstance(given, distributed().Client):
         return _of_clients.setdefault(given, Cluster(given))
     raise ParameterError(

@@ -33,6 +33,7 @@ from woodwind.tree.workspace import ListedCodes
 Message = dict[str, Any]  # numbers, texts, arrays, and lists and dicts of these
 
 MOST_TREES = 64  # that grow at a time, of all trainings; older ones are forgotten and come again when they are asked for
+MOST_TABLES = 2  # that are open at a time
 CODE_BYTES = 1 << 32  # of codes that stay in memory, where nobody says how many
 
 
@@ -135,7 +136,9 @@ class RemoteRows:
 
     def _open(self, folder: str, token: str) -> OpenTable:
         if (folder, token) not in self._tables:
-            self._tables = {(folder, token): self._open_table(folder, token)}  # the codes of another table leave memory
+            self._tables[folder, token] = self._open_table(folder, token)
+            while len(self._tables) > MOST_TABLES:
+                del self._tables[next(iter(self._tables))]  # its codes leave memory
         return self._tables[folder, token]
 
     def _codes(self, table: OpenTable, number: int) -> NDArray[np.uint8]:
@@ -145,7 +148,7 @@ class RemoteRows:
             return found
         codes = table.load(number)
         with self._codes_lock:
-            if sum(one.nbytes for one in table.codes.values()) + codes.nbytes <= self._room:
+            if sum(one.nbytes for other in self._tables.values() for one in other.codes.values()) + codes.nbytes <= self._room:
                 table.codes[number] = codes
         return codes
 

@@ -13,7 +13,18 @@ from woodwind.losses.regression import Huber, Quantile, Quantiles, Tweedie
 from woodwind.metrics.named import find_metric, nearest_metric
 from woodwind.params.aliases import index
 from woodwind.params.describe import declared
-from woodwind.params.groups import BinParams, BoostParams, ClassParams, ConstraintParams, RunParams, SampleParams, StopParams, TreeParams
+from woodwind.params.groups import (
+    BinParams,
+    BoostParams,
+    CheckpointParams,
+    ClassParams,
+    ClusterParams,
+    ConstraintParams,
+    RunParams,
+    SampleParams,
+    StopParams,
+    TreeParams,
+)
 from woodwind.params.no_counterpart import LIBRARIES, Row
 from woodwind.params.translation import translated
 
@@ -21,7 +32,7 @@ NICKNAMES = {"xgb": "xgboost", "lgbm": "lightgbm", "lgb": "lightgbm", "cat": "ca
 TASKS = {"classification": "classification", "binary": "classification", "multiclass": "classification", "regression": "regression"}
 # The estimators by name, and the groups of their parameters: they are made of both, and know this file.
 NAMES = {"classification": "GradientBoostingClassifier", "regression": "GradientBoostingRegressor"}
-GROUPS = (BoostParams, TreeParams, BinParams, SampleParams, ConstraintParams, StopParams, RunParams)
+GROUPS = (BoostParams, TreeParams, BinParams, SampleParams, ConstraintParams, StopParams, ClusterParams, CheckpointParams, RunParams)
 # The number of a loss where none is given; None where the library asks for one.
 LEVELS = {"xgboost": None, "lightgbm": 0.9, "catboost": 0.5, "sklearn": 0.9}
 DELTAS = {"lightgbm": 0.9, "catboost": None}
