@@ -16,7 +16,6 @@ from itertools import count
 from typing import Any, Protocol
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from woodwind.auto import averaging
@@ -418,8 +417,7 @@ def _with_facts(outcome: Outcome, clock: Clock, threads: int) -> Outcome:
     kept = 0.0 if clock.budget is None else SAVING_SHARE * clock.budget + SAVING_PART * clock.reserved
     seconds = UNHURRIED_FACTS if clock.budget is None else clock.budget - clock.spent - kept
     if isinstance(outcome.X, BlockTable):
-        names = outcome.X.schema.names or ()
-        facts = collect(replace(outcome, X=pa.table({name: pa.nulls(0) for name in names})), seconds, threads, without_rows=IN_BLOCKS)
+        facts = collect(replace(outcome, X=outcome.X.without_rows), seconds, threads, without_rows=IN_BLOCKS)
     else:
         facts = collect(replace(outcome, X=as_arrow(outcome.X)), seconds, threads)
     return replace(outcome, model=replace(outcome.model, facts={**outcome.model.facts, **facts}), seconds=clock.spent)

@@ -42,8 +42,8 @@ HELD_OUT = {
     "query": "Rows of one {!r} are ranked, and held out together.",
 }
 OF_BLOCKS = (
-    "The table is in blocks on disk: boosting alone is trained, columns of many categories are parted by sets, and nothing is looked for that "
-    "may be odd about the data."
+    "The table is in blocks on disk: boosting alone is trained, columns of many categories are parted by sets, and nothing is looked for "
+    "that may be odd about the data."
 )
 KINDS: dict[str, type[Fitted]] = {"regression": AutoEnsembleRegressor, "ranking": AutoEnsembleRanker}  # all others are of classes
 
@@ -124,11 +124,11 @@ def _check_blocks(blocks: BlockTable, asked: dict[str, str | None], decided: dic
             raise ParameterError(
                 f"fit: {name} is decided when blocks are written. Give it to BlockTable.write if it has it, and leave it out."
             )
-    for role, name in asked.items():
+    for role, column in asked.items():
         there = blocks.roles.get(role)
-        if name is not None and name != there:
+        if column is not None and column != there:
             told = "no column" if there is None else f"the column {there!r}"
-            raise ParameterError(f"fit: the blocks were written with {told} as {role}, not {name!r}. Write them again, or leave it out.")
+            raise ParameterError(f"fit: the blocks were written with {told} as {role}, not {column!r}. Write them again, or leave it out.")
 
 
 def _fit_blocks(blocks: BlockTable, target: str, task: str, query: str | None, options: dict[str, Any], clock: Clock) -> Fitted:

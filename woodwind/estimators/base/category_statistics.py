@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from woodwind.base.pool import LEAST_WORK, side_by_side
 from woodwind.base.random_streams import key
-from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranking, Ranks
 from woodwind.data.binning.sparse_codes import SparseCodes
@@ -50,7 +49,7 @@ def columns_of_many(schema: Schema, encoding: str) -> list[int]:
     return [column for column, field in fields if isinstance(field, CategoryField) and len(field.categories.values) > MOST_CODES]
 
 
-def read_with_statistics(
+def read_with_statistics(  # noqa: PLR0913, PLR0917  what was read already stands beside how it would be read
     X: Any,
     values: dict[str, Any],
     target: Target | SeveralTargets,
