@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from itertools import count
 from typing import Any, Protocol
 
@@ -43,6 +44,7 @@ from woodwind.data.blocks.block_columns import table_of_blocks
 from woodwind.data.blocks.block_table import BlockTable
 from woodwind.data.tables.frames import as_arrow
 from woodwind.data.tables.schema import Schema
+from woodwind.data.tables.table import Table
 
 Floats = NDArray[np.float64]
 
@@ -118,13 +120,7 @@ def run(
     spec: JobSpec, families: dict[str, Family], recipes: RecipeSource, clock: Clock, checkpoint: Checkpoint | None = None
 ) -> Iterator[Event]:
     """Do the job."""
-    if isinstance(spec.X, BlockTable):
-        schema, table = spec.X.schema, table_of_blocks(spec.X, spec.threads)
-    else:
-        schema, table = Schema.learn(
-            spec.X, spec.categorical_features, weight=spec.weight, owner="fit",
-            watch=lambda: clock.require("while it was found out what the columns are"),
-        )  # fmt: skip
+    schema, table = _table_of(spec, clock)
     n_classes = len(spec.classes)
     training_set = TrainingSet(
         schema, table, spec.y, spec.weight, n_classes, spec.fold, spec.seed, spec.threads, spec.ordered,
@@ -177,6 +173,14 @@ def run(
     yield FactsBegan(seconds=clock.spent)
     outcome = _with_facts(outcome, clock, spec.threads)
     yield JobEnded(seconds=clock.spent, outcome=outcome)
+
+
+def _table_of(spec: JobSpec, clock: Clock) -> tuple[Schema, Table]:
+    """What the columns are, and their rows."""
+    if isinstance(spec.X, BlockTable):
+        return spec.X.schema, table_of_blocks(spec.X, spec.threads)
+    watch = partial(clock.require, "while it was found out what the columns are")
+    return Schema.learn(spec.X, spec.categorical_features, weight=spec.weight, owner="fit", watch=watch)
 
 
 def _reserve(spec: JobSpec, training_set: TrainingSet, clock: Clock) -> None:

@@ -1,5 +1,6 @@
 """`woodwind.fit`: a table with its target in it, or a file of one, to a trained ensemble."""
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -26,7 +27,7 @@ from woodwind.data.tables.roles import (
     split_roles,
     table_of_columns,
 )
-from woodwind.data.tables.target_column import read_target
+from woodwind.data.tables.target_column import TargetColumn, read_target
 from woodwind.estimators.auto.auto_ensemble import AutoEnsembleClassifier, AutoEnsembleRegressor, check_checkpoint, clock_of
 from woodwind.estimators.auto.auto_ranker import AutoEnsembleRanker, query_notes
 from woodwind.estimators.base.target import Target
@@ -90,14 +91,9 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     clock = clock_of({"time": 60.0, "models": None} | model_options)
     check_checkpoint(model_options)
     if isinstance(table, BlockTable):
-        asked = {"target": target, "weight": weight, "group": group or query}
-        _check_blocks(
-            table, asked, {"time_column": time_column, "ignore": list(ignore), "schema": schema, "drop_missing_target": drop_missing_target}
-        )
+        _check_blocks(table, (target, weight, group or query), (time_column, list(ignore), schema, drop_missing_target))
         return _fit_blocks(table, target, task, query, model_options, clock)
-    known = WrittenSchema.read(schema) if is_path(schema) else schema
-    table = _read(table, known, clock)
-    # What is said in the call counts more than what is written.
+    table, known = _read(table, schema, clock)
     group, query, time_column, weight = _roles_of(known, {GROUP: group, QUERY: query, TIME: time_column, WEIGHT: weight})
     roles = split_roles(
         table, target, task=task, group=group, query=query, time_column=time_column, weight=weight, drop_missing_target=drop_missing_target,
@@ -105,11 +101,10 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     )  # fmt: skip
     read = roles.target
     values = check(model := KINDS.get(read.task, AutoEnsembleClassifier)(**model_options))
-    classes = np.array(read.classes) if read.classes else None
     split = {role: str(name) for role, name in (("time", time_column), ("group", group), ("query", query)) if name is not None}
     X, without, note = _affordable(roles.X, values, clock)
     model._train(
-        values, clock, X, Target(read.y, classes), moments=roles.moments, groups=roles.groups, queries=roles.queries, target=target,
+        values, clock, X, _truth(read), moments=roles.moments, groups=roles.groups, queries=roles.queries, target=target,
         notes=(*_notes(roles, split), *note), weight=roles.weight, beside=(*roles.beside, *without), split_columns=split,
         suspicions=_suspected(roles, target, clock),
     )  # fmt: skip
@@ -117,14 +112,19 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     return model
 
 
-def _check_blocks(blocks: BlockTable, asked: dict[str, str | None], decided: dict[str, Any]) -> None:
+def _truth(read: TargetColumn) -> Target:
+    """A column that was read as a target, as estimators have it."""
+    return Target(read.y, np.array(read.classes) if read.classes else None)
+
+
+def _check_blocks(blocks: BlockTable, asked: Sequence[str | None], decided: Sequence[Any]) -> None:
     """Refuse what was decided in another way when blocks were written."""
-    for name, value in decided.items():
+    for name, value in zip(("time_column", "ignore", "schema", "drop_missing_target"), decided, strict=True):
         if value:
             raise ParameterError(
                 f"fit: {name} is decided when blocks are written. Give it to BlockTable.write if it has it, and leave it out."
             )
-    for role, column in asked.items():
+    for role, column in zip(("target", "weight", "group"), asked, strict=True):
         there = blocks.roles.get(role)
         if column is not None and column != there:
             told = "no column" if there is None else f"the column {there!r}"
@@ -143,9 +143,8 @@ def _fit_blocks(blocks: BlockTable, target: str, task: str, query: str | None, o
             "fit: categorical_features is decided when blocks are written. Give it to BlockTable.write, and leave it out here."
         )
     split = {role: name for role, name in (("group", group if query is None else None), ("query", query)) if name is not None}
-    classes = np.array(read.classes) if read.classes else None
     model._train(
-        values, clock, blocks, Target(read.y, classes), groups=groups, queries=queries, target=target, weight=blocks.weight,
+        values, clock, blocks, _truth(read), groups=groups, queries=queries, target=target, weight=blocks.weight,
         notes=(read.why, *read.notes, *(HELD_OUT[role].format(name) for role, name in split.items()), OF_BLOCKS),
         beside=(*blocks.roles.values(), *blocks.ignored), split_columns=split,
     )  # fmt: skip
@@ -153,7 +152,7 @@ def _fit_blocks(blocks: BlockTable, target: str, task: str, query: str | None, o
 
 
 def _roles_of(known: WrittenSchema | None, given: dict[str, str | None]) -> tuple[str | None, ...]:
-    """The columns of some roles: as given, else as written."""
+    """The columns of some roles: what is said in the call counts more than what is written."""
     return tuple(name if name or known is None else known.role(role) for role, name in given.items())
 
 
@@ -204,12 +203,13 @@ def _affordable(X: Any, values: dict[str, Any], clock: Clock) -> tuple[Any, tupl
     return some_columns(X, chosen), tuple(name for name in names if name not in there), (note,)
 
 
-def _read(table: Any, schema: WrittenSchema | None, clock: Clock) -> Any:
-    """The table, of a file or in memory, as its schema says."""
+def _read(table: Any, given: Any, clock: Clock) -> tuple[Any, WrittenSchema | None]:
+    """The table, of a file or in memory, as its schema says, and the schema."""
+    schema = WrittenSchema.read(given) if is_path(given) else given
     if is_path(table):
-        return read_table(table, schema=schema, watch=lambda: clock.require("while the table was read"))
+        return read_table(table, schema=schema, watch=lambda: clock.require("while the table was read")), schema
     table = table_of_columns(table) if is_columns(table) else table
-    return table if schema is None else schema.apply(as_arrow(table))
+    return (table if schema is None else schema.apply(as_arrow(table))), schema
 
 
 def _estimator_options(options: dict[str, Any]) -> dict[str, Any]:
