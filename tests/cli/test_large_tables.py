@@ -123,3 +123,11 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
         peaks.append(int(done.stdout.split()[-1]))
     assert peaks[1] < peaks[0] + 60_000, peaks
     assert np.min(peaks) > 0
+
+
+def test_it_is_told_that_columns_are_looked_at_before_the_first_row(new, stored, run, in_parts, monkeypatch):
+    monkeypatch.setattr(told, "TELL_SECONDS", 0.0)
+    done = run("predict", "model.ww", "new.csv", "-o", "found.csv")
+    assert done.code == 0, done.err
+    assert "120 rows looked at to find out what the columns are" in done.err
+    assert done.err.index("looked at") < done.err.index("left")

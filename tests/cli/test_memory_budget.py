@@ -17,8 +17,9 @@ import woodwind
 from woodwind import store
 from woodwind.base.errors import DataError
 from woodwind.cli import memory_budget
-from woodwind.cli.memory_budget import UNITS, MemorySize, table_size
+from woodwind.cli.memory_budget import UNITS, MemorySize
 from woodwind.data.blocks.block_files import BlockWriter
+from woodwind.data.blocks.file_sizes import rows_and_columns
 
 MEMBERS = ("forest", "linear", "neighbours", "net")
 
@@ -69,14 +70,14 @@ def test_less_than_the_program_takes_is_refused(folder, job, run):
 def test_the_size_of_a_table_is_known_before_it_is_read(folder):
     rows = pa.csv.read_csv(folder / "train.csv")
     pa.parquet.write_table(rows, folder / "a.parquet")
-    assert table_size(["train.csv"]) == (61, 5)  # the line of names counts
-    assert table_size(["train.csv", "train.csv"]) == (122, 5)
-    assert table_size(["*.parquet"]) == (60, 5)
+    assert rows_and_columns(["train.csv"]) == (61, 5)  # the line of names counts
+    assert rows_and_columns(["train.csv", "train.csv"]) == (122, 5)
+    assert rows_and_columns(["*.parquet"]) == (60, 5)
     pa.feather.write_feather(rows, folder / "a.arrow")
-    assert table_size(["a.arrow"]) == (60, 5)
+    assert rows_and_columns(["a.arrow"]) == (60, 5)
     many = pa.table({"x": np.arange(200_000), "y": np.arange(200_000) % 7})
     pa.csv.write_csv(many, folder / "many.csv")
-    assert table_size(["many.csv"]).rows == pytest.approx(200_000, rel=0.1)
+    assert rows_and_columns(["many.csv"])[0] == pytest.approx(200_000, rel=0.1)
 
 
 def test_a_table_that_fits_is_trained_in_memory(folder, job, run):

@@ -12,11 +12,11 @@ import math
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from itertools import count
 from typing import Any, Protocol
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from woodwind.auto import averaging
@@ -44,6 +44,7 @@ from woodwind.data.blocks.block_columns import table_of_blocks
 from woodwind.data.blocks.block_table import BlockTable
 from woodwind.data.tables.frames import as_arrow
 from woodwind.data.tables.schema import Schema
+from woodwind.data.tables.table import Table
 
 Floats = NDArray[np.float64]
 
@@ -119,13 +120,7 @@ def run(
     spec: JobSpec, families: dict[str, Family], recipes: RecipeSource, clock: Clock, checkpoint: Checkpoint | None = None
 ) -> Iterator[Event]:
     """Do the job."""
-    if isinstance(spec.X, BlockTable):
-        schema, table = spec.X.schema, table_of_blocks(spec.X, spec.threads)
-    else:
-        schema, table = Schema.learn(
-            spec.X, spec.categorical_features, weight=spec.weight, owner="fit",
-            watch=lambda: clock.require("while it was found out what the columns are"),
-        )  # fmt: skip
+    schema, table = _table_of(spec, clock)
     n_classes = len(spec.classes)
     training_set = TrainingSet(
         schema, table, spec.y, spec.weight, n_classes, spec.fold, spec.seed, spec.threads, spec.ordered,
@@ -178,6 +173,14 @@ def run(
     yield FactsBegan(seconds=clock.spent)
     outcome = _with_facts(outcome, clock, spec.threads)
     yield JobEnded(seconds=clock.spent, outcome=outcome)
+
+
+def _table_of(spec: JobSpec, clock: Clock) -> tuple[Schema, Table]:
+    """What the columns are, and their rows."""
+    if isinstance(spec.X, BlockTable):
+        return spec.X.schema, table_of_blocks(spec.X, spec.threads)
+    watch = partial(clock.require, "while it was found out what the columns are")
+    return Schema.learn(spec.X, spec.categorical_features, weight=spec.weight, owner="fit", watch=watch)
 
 
 def _reserve(spec: JobSpec, training_set: TrainingSet, clock: Clock) -> None:
@@ -418,8 +421,7 @@ def _with_facts(outcome: Outcome, clock: Clock, threads: int) -> Outcome:
     kept = 0.0 if clock.budget is None else SAVING_SHARE * clock.budget + SAVING_PART * clock.reserved
     seconds = UNHURRIED_FACTS if clock.budget is None else clock.budget - clock.spent - kept
     if isinstance(outcome.X, BlockTable):
-        names = outcome.X.schema.names or ()
-        facts = collect(replace(outcome, X=pa.table({name: pa.nulls(0) for name in names})), seconds, threads, without_rows=IN_BLOCKS)
+        facts = collect(replace(outcome, X=outcome.X.without_rows), seconds, threads, without_rows=IN_BLOCKS)
     else:
         facts = collect(replace(outcome, X=as_arrow(outcome.X)), seconds, threads)
     return replace(outcome, model=replace(outcome.model, facts={**outcome.model.facts, **facts}), seconds=clock.spent)

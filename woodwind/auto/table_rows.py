@@ -1,7 +1,7 @@
 """Tables for a model of the main job: read by what it knows of its columns. Nothing here needs scikit-learn."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,10 +27,17 @@ def read_rows(model: AutoModel, path: FilePath | Sequence[FilePath], as_text: Se
 LARGE_BYTES = 1 << 26
 
 
-def large_source(model: AutoModel, path: FilePath | Sequence[FilePath], beside: Sequence[str], as_text: Sequence[str] = ()) -> Any:
+def large_source(
+    model: AutoModel,
+    path: FilePath | Sequence[FilePath],
+    beside: Sequence[str],
+    as_text: Sequence[str] = (),
+    watch: Callable[[int], None] = lambda _: None,
+) -> Any:
     """Large files as a source of batches; None for small ones, which are read at once, and for those that cannot be read in parts.
 
-    Types are found as `read_rows` finds them, of the columns of the model and of those `beside` them.
+    Types are found as `read_rows` finds them, of the columns of the model and of those `beside` them. `watch` is called with
+    the number of rows of every part of a text file that is looked at for that.
     """
     given = [path] if isinstance(path, str | os.PathLike) else list(path)
     files = find_sources(given) if "-" not in given else []
@@ -40,7 +47,8 @@ def large_source(model: AutoModel, path: FilePath | Sequence[FilePath], beside: 
     schema = schema_of(model)
     texts |= set() if schema is None else set(schema.as_text)
     wanted = None if model.schema.names is None else {*model.schema.names, *beside}
-    return open_files(files, lambda some: TextSource(some, wanted, as_text=texts, as_written=set(beside) - set(model.schema.names or ())))
+    written = set(beside) - set(model.schema.names or ())
+    return open_files(files, lambda some: TextSource(some, wanted, as_text=texts, as_written=written, watch=watch))
 
 
 def typed_batch(model: AutoModel, batch: Any) -> Any:

@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from woodwind.auto.model import AutoModel
@@ -45,6 +45,22 @@ def batches_of(model: AutoModel, source: Any, beside: Sequence[str], verb: str) 
             said = now
             say(progress(done, source.n_rows, now - began, verb))
     source.check_unchanged()
+
+
+def looking() -> Callable[[int], None]:
+    """What is told while it is found out what the columns of a large text file are: how many rows were looked at, now and then."""
+    began = said = time.monotonic()
+    done = 0
+
+    def watch(rows: int) -> None:
+        nonlocal said, done
+        done += rows
+        now = time.monotonic()
+        if now - said >= TELL_SECONDS:
+            said = now
+            say(progress(done, None, now - began, "looked at to find out what the columns are"))
+
+    return watch
 
 
 def progress(done: int, total: int | None, seconds: float, verb: str) -> str:

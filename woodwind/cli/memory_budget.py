@@ -3,14 +3,12 @@
 import errno
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
-import pyarrow as pa
-import pyarrow.dataset
 
 from woodwind.base.atomic import shortened
 from woodwind.base.errors import DataError
@@ -19,17 +17,15 @@ from woodwind.cli.batches import TELL_SECONDS, progress
 from woodwind.cli.command import wrong
 from woodwind.cli.options import STANDARD_INPUT
 from woodwind.data.blocks.block_table import BlockTable
-from woodwind.data.reading.csv_file import open_text
-from woodwind.data.reading.sources import READ_ERRORS, Source, damaged, find_sources, kind_of_contents
+from woodwind.data.blocks.file_sizes import rows_and_columns
 
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 MB = 1 << 20
 # What the program takes without a table, and what a job in memory takes for each cell beside it: 1,500,000 x 12 of CSV took 1,390 MB.
 PROGRAM, OF_A_CELL = 350 * MB, 60
-# What a job on blocks takes beside the program, and for each row: scores and statistics, the target, scores of members out of fold. Of that table it took 780 MB.
+# What a job on blocks takes beside the program, and for each row: scores and statistics, the target, scores of members out of fold. Of
+# that table it took 780 MB.
 OF_BLOCKS, OF_A_ROW = 150 * MB, 180
-# Bytes at the beginning of a text file by which its lines are counted, and how much larger a packed one is.
-LOOKED_AT, PACKED = 1 << 20, 5
 PASSES = 3  # over a table that is written in blocks
 # What is decided for blocks in another way, or not at all.
 REFUSED = {
@@ -73,35 +69,6 @@ class TableSize(NamedTuple):
         return PROGRAM + OF_BLOCKS + self.rows * OF_A_ROW
 
 
-def table_size(tables: Sequence[str]) -> TableSize:
-    """How large a table of some files is, without reading it: Parquet and Arrow say it, of text the first lines do."""
-    rows, columns = 0.0, 0
-    for table in tables:
-        if os.path.isdir(table):
-            dataset = pa.dataset.dataset(table, format="parquet", partitioning="hive")
-            rows, columns = rows + dataset.count_rows(), max(columns, len(dataset.schema))
-            continue
-        for source in find_sources(table):
-            some, width = _file_size(source)
-            rows, columns = rows + some, max(columns, width)
-    return TableSize(round(rows), columns)
-
-
-def _file_size(source: Source) -> tuple[float, int]:
-    """Rows and columns of a file."""
-    kind = kind_of_contents(source)
-    if kind == "text":
-        file = open_text(source)
-        head = file.head(LOOKED_AT)
-        size = os.path.getsize(source.path or "") * (PACKED if source.packing() else 1)
-        return size / max(len(head), 1) * max(head.count(b"\n"), 1), len(file.names)
-    try:
-        dataset = pa.dataset.dataset([source.path], format="parquet" if kind == "parquet" else "ipc")
-        return float(dataset.count_rows()), len(dataset.schema)
-    except READ_ERRORS as error:
-        raise damaged(source, error) from error
-
-
 def words_of(size: int) -> str:
     """Bytes as people read them."""
     return f"{size / UNITS['G']:.1f}G" if size >= UNITS["G"] else f"{size / MB:.0f}M"
@@ -111,7 +78,7 @@ def decide(given: dict[str, Any], tell: Callable[[str], None]) -> TableSize | No
     """The size of a table that is to be trained from blocks; None for one that fits into memory. The estimate is told."""
     if STANDARD_INPUT in given["tables"]:
         wrong("--memory needs files, whose size is known, and standard input has none. Write the table to a file, or leave it out.")
-    size, most = table_size(given["tables"]), given["memory"]
+    size, most = TableSize(*rows_and_columns(given["tables"])), given["memory"]
     table = f"About {counted(size.rows, 'row')} of {counted(size.columns, 'column')}: some {words_of(size.in_memory)} in memory"
     if size.in_memory <= most:
         tell(f"{table}, which fits into {words_of(most)}.")
@@ -165,6 +132,6 @@ def told_if_full(folder: Path) -> Iterator[None]:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         raise DataError(
-            f"There is no room for the blocks of the table in {str(folder)!r}: {os.strerror(error.errno)}. Make room there, or let -o name a "
-            "file on a larger disk. Nothing of them is left."
+            f"There is no room for the blocks of the table in {str(folder)!r}: {os.strerror(error.errno)}. Make room there, or let -o name "
+            "a file on a larger disk. Nothing of them is left."
         ) from error

@@ -17,7 +17,7 @@ from woodwind.auto.table_rows import inputs_of, large_source, read_rows
 from woodwind.base.errors import WoodwindError
 from woodwind.base.formatting import counted, figure
 from woodwind.base.pool import usable_threads
-from woodwind.cli.batches import batches_of
+from woodwind.cli.batches import batches_of, looking
 from woodwind.cli.command import BAD_DATA, BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, command, wrong
 from woodwind.cli.console import plain, say, show, show_json
 from woodwind.cli.model_files import decision_words, metric_words, open_model, open_models, queries_in, show_target
@@ -135,7 +135,7 @@ def rows_with_scores(
     split = model.facts.get("split")
     columns = split.get("columns") if isinstance(split, dict) else None
     beside = [target, *others, *(columns.values() if isinstance(columns, dict) else ()), *([model.query] if model.query else [])]
-    source = large_source(model, tables, beside, as_text)
+    source = large_source(model, tables, beside, as_text, looking())
     if source is None:
         rows = read_rows(model, tables, as_text)
         left = with_truth(rows, target, others, drop)

@@ -14,7 +14,7 @@ from woodwind.auto.table_rows import inputs_of, large_source, read_rows
 from woodwind.base.atomic import write_file
 from woodwind.base.formatting import counted
 from woodwind.base.pool import usable_threads
-from woodwind.cli.batches import batches_of
+from woodwind.cli.batches import batches_of, looking
 from woodwind.cli.command import BAD_DATA, BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, command, nearest, wrong
 from woodwind.cli.console import json_line, plain, say
 from woodwind.cli.model_files import open_models, queries_in
@@ -73,7 +73,7 @@ def run(model: Path, tables: tuple[str, ...], output: str, as_json: bool, force:
     first, texts = models[0], [name for one in models for name in text_columns(one.schema)]
     levels = given["levels"]
     keep = [name for one in given["keep"] for name in (one, *one.split(","))]
-    large = None if given["rank"] else large_source(first, tables, keep, texts)
+    large = None if given["rank"] else large_source(first, tables, keep, texts, watch=looking())
     if large is not None:
         predict_batches(models, large, given | {"as_json": as_json}, output)
         tell_promise(models, levels)

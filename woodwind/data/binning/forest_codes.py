@@ -3,6 +3,7 @@ rest."""
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,7 +157,7 @@ def mapped_forest_codes(
     everything = room.empty((ends[-1] + 1,), np.float64)
     for one, begin in zip(kept, ends, strict=False):
         everything[begin : begin + len(one)] = one
-    values = tuple(everything[begin:end] for begin, end in zip(ends, ends[1:], strict=False))
+    values = tuple(everything[begin:end] for begin, end in pairwise(ends))
     found = ForestCodes(coarse, fine, span, values, n_categories)
     vars(found).update({"coarse_rows": coarse_rows, "columns": columns, "numbers": everything})
     if numbers:

@@ -64,7 +64,8 @@ class BlockColumnReader:
     def __call__(self, begin: int, end: int) -> NDArray[Any]:
         """Rows begin to end."""
         first = min(int(np.searchsorted(self.ends, begin, side="right")) - 1, len(self.ends) - 2)
-        found, number = [], first
+        found: list[NDArray[Any]] = []
+        number = first
         while not found or int(self.ends[number]) < end:
             low, high = int(self.ends[number]), int(self.ends[number + 1])
             found.append(self.cells(number, max(begin - low, 0), min(end, high) - low))
@@ -183,8 +184,8 @@ def read_blocks(blocks: BlockTable, schema: Schema, owner: str, threads: int, th
                 edges = blocks.cuts.edges[blocks.schema.features_of(where[field.name])[feature - schema.features_of(position).start]]
                 if not np.isin(thresholds[feature], np.append(edges, np.inf)).all():
                     raise DataError(
-                        f"{owner}: the trees have thresholds of column {field.name!r} that are not edges of its bins in the blocks. Predict "
-                        "blocks that the model was trained on, or write these with values=True."
+                        f"{owner}: the trees have thresholds of column {field.name!r} that are not edges of its bins in the blocks. "
+                        "Predict blocks that the model was trained on, or write these with values=True."
                     )
             columns.append(column)
     return BlockedColumns(tuple(columns), blocks.n_rows, None, np.full(len(columns), -1, np.int64))

@@ -99,7 +99,8 @@ def read_stored(folders: Sequence[Path], stored: StoredFile, check: bool, room: 
 
 def read_part(folders: Sequence[Path], stored: StoredFile, begin: int, size: int) -> NDArray[np.uint8]:
     """Some bytes of a file that is not compressed."""
-    path, out = folders[stored.folder] / stored.name, np.empty(size, np.uint8)
+    path = folders[stored.folder] / stored.name
+    out: Any = np.empty(size, np.uint8)
     try:
         with open(path, "rb", buffering=0) as file:
             file.seek(begin)
@@ -110,7 +111,8 @@ def read_part(folders: Sequence[Path], stored: StoredFile, begin: int, size: int
         raise wrong_file(path, f"cannot be read: {error.strerror or error}") from error
     if filled != size:
         raise wrong_file(path, "is damaged: it has fewer bytes than were written")
-    return out
+    found: NDArray[np.uint8] = out
+    return found
 
 
 def unpacked(raw: NDArray[np.uint8], stored: StoredFile, stride: int, folders: Sequence[Path]) -> NDArray[np.uint8]:

@@ -93,7 +93,7 @@ class WritePlan:
     values: bool = False
     ignored: tuple[str, ...] = ()
     temporary: bool = False
-    listener: Callable[[int], None] = lambda rows: None
+    listener: Callable[[int], None] = lambda _: None
 
 
 class BlockTable:
@@ -258,6 +258,11 @@ class BlockTable:
             with suppress(OSError):  # something else is in it, or it is gone
                 folder.rmdir()
 
+    @property
+    def without_rows(self) -> pa.Table:
+        """A table of Arrow with the names of its columns and no rows."""
+        return pa.table({name: pa.nulls(0) for name in self.schema.names or ()})
+
     def column(self, role: str) -> pa.ChunkedArray | None:
         """The column of a role ("target", "weight" or "group") as it came, of Arrow; None where there is none."""
         found: pa.ChunkedArray | None = self._column(role)
@@ -320,7 +325,7 @@ class BlockTable:
             threads = usable_threads(n_jobs)
             plan = WritePlan(
                 columns, roles, marked, int(max_bins), int(block_bytes), drop_missing_target, threads, bool(values), left_out,
-                bool(temporary), listener or (lambda rows: None),
+                bool(temporary), listener or (lambda _: None),
             )  # fmt: skip
             _write(opened, plan, writer)
         return cls(folders[0])

@@ -5,7 +5,7 @@ numbers throughout, its different texts are gathered, and what they all are (tru
 column is. A batch is then looked up among them.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -61,8 +61,13 @@ class TextSource:
         left_out: Collection[str] = (),
         as_text: Collection[str] = (),
         as_written: Collection[str] = (),
+        watch: Callable[[int], None] = lambda _: None,
     ) -> None:
-        """All columns, or those wanted, without those left out; `as_text` are text in any case, `as_written` unless they are numbers."""
+        """All columns, or those wanted, without those left out; `as_text` are text in any case, `as_written` unless they are numbers.
+
+        `watch` is called with the number of rows of every part that is looked at before the first batch.
+        """
+        self._watch = watch
         self._stamps = FileStamps([one.path for one in sources if one.path is not None])
         self._files = [open_text(one) for one in sources]
         first = self._files[0]
@@ -84,10 +89,12 @@ class TextSource:
         for batch in self._texts(self._names):
             side_by_side(lambda _, name: self._seen[name].add(batch[name]), self._names, threads)  # noqa: B023  done before the next
             self.n_rows += len(next(iter(batch.values())))
+            self._watch(len(next(iter(batch.values()))))
         texts = [name for name in self._names if self._seen[name].kind is None and name not in self._as_written]
         if texts:
             for batch in self._texts(texts):
                 side_by_side(lambda _, name: self._seen[name].gather(batch[name], name), texts, threads)  # noqa: B023
+                self._watch(len(batch[texts[0]]))
         self._found: dict[str, pa.Array] = {}
         fields, notes = [], []
         for name in self._names:

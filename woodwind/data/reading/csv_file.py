@@ -22,6 +22,8 @@ from woodwind.data.tables.text_types import GrowingColumn, add_together, resolve
 _HEAD = 2**18
 _BLOCK, _WIDE_BLOCK, _LARGEST_BLOCK = 2**23, 2**26, 2**31 - 1
 _WIDE = 1_000
+# The same of a file that is read a part at a time: Arrow reads up to 32 of these ahead of whoever is slower, 256 MB of the larger ones.
+_STREAMED_BLOCK = 2**21
 # Cells of several columns that are looked at in one go.
 _TOGETHER = 2**16
 
@@ -262,13 +264,14 @@ def _batches(file: TextFile, positions: Sequence[int], block: int) -> Iterator[p
 
 def text_batches(file: TextFile, positions: Sequence[int]) -> Iterator[pa.RecordBatch]:
     """Some columns of a file that may be larger than memory, in blocks of text, nulls for empty cells; the header is the first row."""
+    block = _BLOCK if file.n_cells > _WIDE else _STREAMED_BLOCK
     try:
-        yield from _batches(file, positions, _WIDE_BLOCK if file.n_cells > _WIDE else _BLOCK)
+        yield from _batches(file, positions, block)
     except _NotUtf8 as error:
         what = f"{file.source.name} is not UTF-8 behind its beginning."
         raise table_error("F015", what, "Its characters cannot be told.", "save it as UTF-8.") from error
     except _TooLong as error:
-        what = f"a record of {file.source.name} is longer than {_BLOCK >> 20} MB."
+        what = f"a record of {file.source.name} is longer than a block of {block >> 20} MB."
         raise table_error("F017", what, "It cannot be one row of a table.", "look for a quote that is never closed.") from error
 
 

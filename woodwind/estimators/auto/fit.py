@@ -1,7 +1,7 @@
 """`woodwind.fit`: a table with its target in it, or a file of one, to a trained ensemble."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
@@ -32,7 +32,7 @@ from woodwind.data.tables.roles import (
     split_roles,
     table_of_columns,
 )
-from woodwind.data.tables.target_column import read_target
+from woodwind.data.tables.target_column import TargetColumn, read_target
 from woodwind.estimators.auto.auto_ensemble import (
     AutoEnsembleClassifier,
     AutoEnsembleRegressor,
@@ -55,8 +55,8 @@ HELD_OUT = {
     "query": "Rows of one {!r} are ranked, and held out together.",
 }
 OF_BLOCKS = (
-    "The table is in blocks on disk: boosting alone is trained, columns of many categories are parted by sets, and nothing is looked for that "
-    "may be odd about the data."
+    "The table is in blocks on disk: boosting alone is trained, columns of many categories are parted by sets, and nothing is looked for "
+    "that may be odd about the data."
 )
 KINDS: dict[str, type[Fitted]] = {"regression": AutoEnsembleRegressor, "ranking": AutoEnsembleRanker}  # all others are of classes
 
@@ -102,12 +102,11 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     model_options = _estimator_options(options)
     clock = clock_of({"time": 60.0, "models": None} | model_options)
     if isinstance(table, BlockTable):
-        decided = {"time_column": time_column, "ignore": list(ignore), "schema": schema, "drop_missing_target": drop_missing_target}
-        _check_blocks(table, targets, {"weight": weight, "group": group or query}, decided)
+        check_checkpoint(model_options)
+        _check_blocks(table, targets, (weight, group or query), (time_column, list(ignore), schema, drop_missing_target))
         return _fit_blocks(table, targets[0], task, query, model_options, clock)
     check_checkpoint(model_options if len(targets) == 1 else {})
-    known = WrittenSchema.read(schema) if is_path(schema) else schema
-    table = _read(table, known, clock)
+    table, known = _read(table, schema, clock)
     targets = _separated(targets, table)
     checkpoints = _checkpoints(model_options, len(targets))
     # What is said in the call counts more than what is written.
@@ -143,7 +142,7 @@ class _TargetJob:
     def of(cls, target: str, roles: Roles, options: dict[str, Any], several: bool) -> "_TargetJob":
         """What is asked of a target, checked."""
         values = check(model := KINDS.get(roles.target.task, AutoEnsembleClassifier)(**options))
-        truth = Target(roles.target.y, np.array(roles.target.classes) if roles.target.classes else None)
+        truth = _truth(roles.target)
         with _naming(target if several else ""):
             check_for_target(values, truth, roles.queries is not None, model._owner)
         return cls(target, model, values, roles, truth)
@@ -193,18 +192,25 @@ def _trained(jobs: list[_TargetJob], clock: Clock, split: dict[str, str], known:
     return SeveralTargetsEnsemble([job.model for job in jobs])
 
 
-def _check_blocks(blocks: BlockTable, asked: dict[str, str | None], decided: dict[str, Any]) -> None:
+def _truth(read: TargetColumn) -> Target:
+    """A column that was read as a target, as estimators have it."""
+    return Target(read.y, np.array(read.classes) if read.classes else None)
+
+
+def _check_blocks(blocks: BlockTable, targets: Sequence[str], asked: Sequence[str | None], decided: Sequence[Any]) -> None:
     """Refuse what was decided in another way when blocks were written."""
-    for name, value in decided.items():
+    if len(targets) > 1:
+        raise ParameterError(f"fit: a table in blocks has one target, and {len(targets)} are given. Train a model for each of them.")
+    for name, value in zip(("time_column", "ignore", "schema", "drop_missing_target"), decided, strict=True):
         if value:
             raise ParameterError(
                 f"fit: {name} is decided when blocks are written. Give it to BlockTable.write if it has it, and leave it out."
             )
-    for role, name in asked.items():
+    for role, column in zip(("target", "weight", "group"), (targets[0], *asked), strict=True):
         there = blocks.roles.get(role)
-        if name is not None and name != there:
+        if column is not None and column != there:
             told = "no column" if there is None else f"the column {there!r}"
-            raise ParameterError(f"fit: the blocks were written with {told} as {role}, not {name!r}. Write them again, or leave it out.")
+            raise ParameterError(f"fit: the blocks were written with {told} as {role}, not {column!r}. Write them again, or leave it out.")
 
 
 def _fit_blocks(blocks: BlockTable, target: str, task: str, query: str | None, options: dict[str, Any], clock: Clock) -> Fitted:
@@ -219,9 +225,8 @@ def _fit_blocks(blocks: BlockTable, target: str, task: str, query: str | None, o
             "fit: categorical_features is decided when blocks are written. Give it to BlockTable.write, and leave it out here."
         )
     split = {role: name for role, name in (("group", group if query is None else None), ("query", query)) if name is not None}
-    classes = np.array(read.classes) if read.classes else None
     model._train(
-        values, clock, blocks, Target(read.y, classes), groups=groups, queries=queries, target=target, weight=blocks.weight,
+        values, clock, blocks, _truth(read), groups=groups, queries=queries, target=target, weight=blocks.weight,
         notes=(read.why, *read.notes, *(HELD_OUT[role].format(name) for role, name in split.items()), OF_BLOCKS),
         beside=(*blocks.roles.values(), *blocks.ignored), split_columns=split,
     )  # fmt: skip
@@ -229,7 +234,7 @@ def _fit_blocks(blocks: BlockTable, target: str, task: str, query: str | None, o
 
 
 def _roles_of(known: WrittenSchema | None, given: dict[str, str | None]) -> tuple[str | None, ...]:
-    """The columns of some roles: as given, else as written."""
+    """The columns of some roles: what is said in the call counts more than what is written."""
     return tuple(name if name or known is None else known.role(role) for role, name in given.items())
 
 
@@ -341,12 +346,13 @@ def _affordable(X: Any, values: dict[str, Any], clock: Clock) -> _Columns:
     return _Columns(list(chosen), tuple(name for name in names if name not in there), (note,))
 
 
-def _read(table: Any, schema: WrittenSchema | None, clock: Clock) -> Any:
-    """The table, of a file or in memory, as its schema says."""
+def _read(table: Any, given: Any, clock: Clock) -> tuple[Any, WrittenSchema | None]:
+    """The table, of a file or in memory, as its schema says, and the schema."""
+    schema = WrittenSchema.read(given) if is_path(given) else given
     if is_path(table):
-        return read_table(table, schema=schema, watch=lambda: clock.require("while the table was read"))
+        return read_table(table, schema=schema, watch=lambda: clock.require("while the table was read")), schema
     table = table_of_columns(table) if is_columns(table) else table
-    return table if schema is None else schema.apply(as_arrow(table))
+    return (table if schema is None else schema.apply(as_arrow(table))), schema
 
 
 def _estimator_options(options: dict[str, Any]) -> dict[str, Any]:

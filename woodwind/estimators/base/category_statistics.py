@@ -49,7 +49,7 @@ def columns_of_many(schema: Schema, encoding: str) -> list[int]:
     return [column for column, field in fields if isinstance(field, CategoryField) and len(field.categories.values) > MOST_CODES]
 
 
-def read_with_statistics(
+def read_with_statistics(  # noqa: PLR0913, PLR0917  what was read already stands beside how it would be read
     X: Any,
     values: dict[str, Any],
     target: Target | SeveralTargets,

@@ -11,7 +11,7 @@ from woodwind.data.binning.codes import width_for
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.blocks.block_columns import table_of_blocks
 from woodwind.data.blocks.block_table import BlockTable
-from woodwind.data.tables.fields import StatisticsField
+from woodwind.data.tables.fields import CategoryField, StatisticsField
 from woodwind.estimators.base.category_statistics import KnownTarget, StatisticsTable, has_statistics, statistics_columns, with_statistics
 from woodwind.estimators.boosting.encoded_table import EncodedTable
 from woodwind.estimators.boosting.init_scores import is_model
@@ -125,8 +125,8 @@ def encoded_blocks(
     )
     assert isinstance(cuts, Cuts)  # blocks have bins
     codes = {
-        int(feature): np.searchsorted(cuts.edges[feature], read.columns[feature].block(0, X.n_rows)).astype(np.uint8)
-        for feature in features
+        feature: np.searchsorted(cuts.edges[feature], read.columns[feature].block(0, X.n_rows)).astype(np.uint8)
+        for feature in features.tolist()
     }
     return EncodedTable(schema, cuts, OverlaidShards(DiskShards(X), cuts, kept, codes), statistics)
 
@@ -147,7 +147,7 @@ def check_same_cuts(X: BlockTable, earlier: WarmStartState, owner: str) -> None:
     same = isinstance(cuts, Cuts) and schema.names == X.schema.names
     for column, (field, other) in enumerate(zip(schema.fields, X.schema.fields, strict=False)):
         if isinstance(field, StatisticsField):
-            same = same and field.categories.to_dict() == getattr(other, "categories", field.categories).to_dict()
+            same = same and isinstance(other, CategoryField) and field.categories.to_dict() == other.categories.to_dict()
             continue
         same = same and field.to_dict() == other.to_dict()
         if same:
@@ -155,6 +155,6 @@ def check_same_cuts(X: BlockTable, earlier: WarmStartState, owner: str) -> None:
             same = all(np.array_equal(cuts.edges[one], X.cuts.edges[two]) for one, two in zip(own, written, strict=True))  # type: ignore[union-attr]
     if not same:
         raise ParameterError(
-            f"{owner}: warm_start=True goes on from trees of other bins or categories than those of the blocks. Give the blocks that it was "
-            "trained on, or set warm_start=False."
+            f"{owner}: warm_start=True goes on from trees of other bins or categories than those of the blocks. Give the blocks that it "
+            "was trained on, or set warm_start=False."
         )

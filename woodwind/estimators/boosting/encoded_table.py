@@ -108,7 +108,7 @@ class EncodedTable:
         if statistics is None:
             return None
 
-        def codes_for(learn: NDArray[np.int32], number: int) -> Codes | SparseCodes | Ranks:
+        def codes_for(learn: NDArray[np.int32], number: int) -> Any:
             rows = learn.astype(np.int64) if take is None else np.unique(take[learn])
             codes = statistics.codes_for(self.cuts, self.codes, rows, number)
             return codes if take is None else codes.take(take)
@@ -121,7 +121,7 @@ class EncodedTable:
         if statistics is None or statistics.known.encoding != "ordered":
             return None
 
-        def codes_in(order: NDArray[np.int32]) -> Codes | SparseCodes | Ranks:
+        def codes_in(order: NDArray[np.int32]) -> Any:
             rows = order.astype(np.int64) if take is None else take[order]
             rows = rows[np.sort(np.unique(rows, return_index=True)[1])]  # of copies of a row the first
             codes = statistics.codes_for(self.cuts, self.codes, np.sort(rows), 0, rows)

@@ -169,7 +169,8 @@ class BaseForestModel(SeveralTargetsMixin, BaseTreeModel):
             return None, None
         if values["categorical_features"] not in (None, "from_dtype"):
             raise ParameterError(
-                f"{self._owner}: categorical_features is decided when blocks are written. Give it to BlockTable.write, and leave it out here."
+                f"{self._owner}: categorical_features is decided when blocks are written. Give it to BlockTable.write, and leave it out "
+                "here."
             )
         if not X.value_files:
             raise DataError(without_values(self._owner))
