@@ -144,6 +144,12 @@ def explain_model(model: AutoModel, X: Any, threads: int = 1, seed: int = 0) -> 
     return Explanation(require_finite(values, "The model"), base, scores, names, outputs, scale, Cells(model.schema, view.table), share)
 
 
+def is_explainable(model: AutoModel) -> bool:
+    """Whether it is known of all members how they come to their scores."""
+    kinds = ForestMember | EncodedMember | CompactForestMember | LinearMember | MatrixMember
+    return all(isinstance(member, kinds) for _, _, member in parts_of(model))
+
+
 def parts_of(model: AutoModel) -> Iterator[tuple[str, float, Member]]:
     """Name, weight and member of all that have a weight; those of a mean one by one."""
     waiting = [part for part in zip(model.names, model.weights.tolist(), model.members, strict=True) if part[1] != 0.0]

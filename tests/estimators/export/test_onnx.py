@@ -13,6 +13,7 @@ from reference.exported_models import expected, is_exact, random_case
 from reference.stored_models import stored_models
 from woodwind.auto.export import AutoModelWriter
 from woodwind.auto.model import AutoModel
+from woodwind.auto.several_targets import SeveralTargetsModel
 from woodwind.base.errors import NotExportableError, ParameterError
 from woodwind.store.export.columns import table_inputs
 from woodwind.store.export.graph import Graph, InputColumns, Output
@@ -174,8 +175,9 @@ def test_every_stored_model_predicts_the_same_or_is_refused() -> None:
     refused = []
     for name, (model, X) in stored_models(pd.DataFrame, lambda name: not name.startswith(LEFT_OUT)).items():
         table = pd.DataFrame(X) if isinstance(X, dict) else X
-        if isinstance(model, AutoModel):
-            _compare_blend(model, table)
+        if isinstance(model, AutoModel | SeveralTargetsModel):
+            for one in (model,) if isinstance(model, AutoModel) else model.models:
+                _compare_blend(one, table)
             continue
         try:
             found = run(model, table)

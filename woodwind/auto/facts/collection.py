@@ -39,7 +39,7 @@ NEVER_DROPPED = ("leaderboard", "made", "split", "use", "suspicions", "curves", 
 
 # How good it is, by task; all others are of classes.
 QUALITY: dict[str, Callable[[Outcome, ScoredRows], dict[str, Any] | None]] = {"regression": regression_facts, "ranking": ranking_facts}
-NEED_ROWS = ("data", "importance", "mistakes", "dependence")
+NEED_ROWS = ("data", "importance", "mistakes", "dependence", "shap")
 NEEDS = {"dependence": "importance"}  # parts that are made of another
 FAILED = "it failed: "
 

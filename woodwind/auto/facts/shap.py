@@ -11,7 +11,7 @@ from woodwind.auto.facts.data import centred_ranks, kind_of
 from woodwind.auto.facts.importance import inputs
 from woodwind.auto.facts.json_values import brief
 from woodwind.auto.outcome import Outcome
-from woodwind.auto.shap import explain_model
+from woodwind.auto.shap import explain_model, is_explainable
 from woodwind.base.random_streams import choose, key
 
 Floats = NDArray[np.float64]
@@ -25,8 +25,11 @@ MOST_COLUMNS = 12
 def shap_facts(outcome: Outcome, clock: Countdown, threads: int = 1) -> dict[str, Any] | None:
     """SHAP values of the columns that move predictions most, of rows drawn by key, with the rank of each value among those of its column.
 
+    None where a member is of no kind that can be explained.
     Of two classes they are of the log-odds of the positive one, of more of the score of the class that is predicted for the row.
     """
+    if not is_explainable(outcome.model):
+        return None
     n = len(outcome.y)
     rows = choose(key(outcome.seed, "facts", "shap"), n, min(n, ROWS))
     explained(outcome, rows[:FIRST_ROWS], threads)

@@ -11,6 +11,7 @@ from woodwind.cli.console import show, size_of
 from woodwind.cli.options import force_option, model_argument
 from woodwind.cli.outputs import check_name
 from woodwind.estimators.auto.load import load
+from woodwind.estimators.auto.several_targets import SeveralTargetsEnsemble
 
 EXAMPLES = (
     "woodwind export model.ww model.onnx",
@@ -39,6 +40,11 @@ def run(model: Path, output: Path, dtype: str, exact_sums: bool, force: bool) ->
     if output.exists() and not force:
         wrong(f"{str(output)!r} is there already. Choose another name, or add --force to overwrite it.")
     trained: Any = load(model)
+    if isinstance(trained, SeveralTargetsEnsemble):
+        wrong(
+            f"{str(model)!r} holds one ensemble for each of {len(trained.targets_)} targets. In Python, load(...).ensembles_[target] is one that "
+            "can be exported."
+        )
     if not hasattr(trained, "to_onnx"):
         wrong(f"{str(model)!r} holds a {type(trained).__name__}, and only trained estimators can be exported.")
     try:

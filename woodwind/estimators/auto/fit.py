@@ -102,14 +102,12 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     model_options = _estimator_options(options)
     clock = clock_of({"time": 60.0, "models": None} | model_options)
     if isinstance(table, BlockTable):
-        check_checkpoint(model_options)
         _check_blocks(table, targets, (weight, group or query), (time_column, list(ignore), schema, drop_missing_target))
         return _fit_blocks(table, targets[0], task, query, model_options, clock)
     check_checkpoint(model_options if len(targets) == 1 else {})
     table, known = _read(table, schema, clock)
     targets = _separated(targets, table)
     checkpoints = _checkpoints(model_options, len(targets))
-    # What is said in the call counts more than what is written.
     group, query, time_column, weight = _roles_of(known, {GROUP: group, QUERY: query, TIME: time_column, WEIGHT: weight})
     named = {"group": group, "query": query, "time_column": time_column, "weight": weight}
     ignored = [ignore] if isinstance(ignore, str) else list(ignore)
@@ -121,10 +119,15 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
         jobs.append(_TargetJob.of(name, roles, model_options | checkpoint, len(targets) > 1))
     split = {role: str(name) for role, name in (("time", time_column), ("group", group), ("query", query)) if name is not None}
     found = _trained(jobs, clock, split, known)
-    if len(jobs) > 1 and isinstance(model_options.get("checkpoint"), Checkpoint):
+    _remove_own(checkpoints, model_options)
+    return found
+
+
+def _remove_own(checkpoints: Sequence[dict[str, Any]], options: dict[str, Any]) -> None:
+    """Remove the folders that several targets have beside the one that was given, which its owner removes."""
+    if len(checkpoints) > 1 and isinstance(options.get("checkpoint"), Checkpoint):
         for one in checkpoints:
             one["checkpoint"].remove()
-    return found
 
 
 @dataclass(eq=False)
@@ -215,6 +218,7 @@ def _check_blocks(blocks: BlockTable, targets: Sequence[str], asked: Sequence[st
 
 def _fit_blocks(blocks: BlockTable, target: str, task: str, query: str | None, options: dict[str, Any], clock: Clock) -> Fitted:
     """Train on blocks: boosting alone, and what is left out is said."""
+    check_checkpoint(options)
     read = read_target(blocks.column("target"), task if query is None else "ranking", target)
     group, column = blocks.roles.get("group"), blocks.column("group")
     queries = query_numbers(column, query, read.y) if query is not None and column is not None else None

@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import NotExportableError
 from woodwind.data.tables.convert import coded_column, number_reader
-from woodwind.data.tables.fields import CategoryField, EmptyField, Field, NumberField, StatisticsField, TimeField
+from woodwind.data.tables.fields import (
+    CategoryField,
+    EmptyField,
+    Field,
+    NumberField,
+    OpenCategoryField,
+    SentinelField,
+    StatisticsField,
+    TimeField,
+)
 from woodwind.data.tables.frames import open_table
 from woodwind.data.tables.matrix_form import CategoryPart, MatrixForm, NumberPart
 from woodwind.data.tables.schema import Schema
@@ -28,6 +37,11 @@ def features_of(schema: Schema, columns: Sequence[Column], given: InputColumns) 
 
 
 def _features(one: Field, column: Column, given: InputColumns) -> list[Operation]:
+    if isinstance(one, OpenCategoryField | SentinelField):
+        raise NotExportableError(
+            f"column {one.name!r} is read as another library reads it (categories that it never saw, or numbers that stand for missing "
+            "values), which no export has yet. Export the model from the library that trained it."
+        )
     if isinstance(one, EmptyField):
         return [constant(np.nan)]
     if isinstance(one, NumberField):
