@@ -42,8 +42,8 @@ def run(model: Path, output: Path, dtype: str, exact_sums: bool, force: bool) ->
     trained: Any = load(model)
     if isinstance(trained, SeveralTargetsEnsemble):
         wrong(
-            f"{str(model)!r} holds one ensemble for each of {len(trained.targets_)} targets. In Python, load(...).ensembles_[target] is one that "
-            "can be exported."
+            f"{str(model)!r} holds one ensemble for each of {len(trained.targets_)} targets. In Python, load(...).ensembles_[target] is one "
+            "that can be exported."
         )
     if not hasattr(trained, "to_onnx"):
         wrong(f"{str(model)!r} holds a {type(trained).__name__}, and only trained estimators can be exported.")
