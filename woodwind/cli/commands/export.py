@@ -42,7 +42,7 @@ def run(model: Path, output: Path, dtype: str, exact_sums: bool, force: bool) ->
     trained: Any = load(model)
     if isinstance(trained, SeveralTargetsEnsemble):
         wrong(
-            f"{str(model)!r} holds one ensemble for each of {len(trained.targets_)} targets. In Python, load(...).ensembles_[target] is one "
+            f"{str(model)!r} holds one ensemble for each of {len(trained.targets_)} targets. load(...).ensembles_[target] is one "
             "that can be exported."
         )
     if not hasattr(trained, "to_onnx"):
