@@ -1,8 +1,8 @@
 """Held-out loss by time, with and without gradient-based sampling: the figure of the LightGBM paper (Ke et al. 2017).
 
 1,000,000 x 28, depth 8, learning rate 0.1: Woodwind with all rows, with GOSS, and with MVS of a fifth of the rows; LightGBM with all rows
-and with GOSS, with quantised gradients. Each contestant's clock runs from the call of fit, so that binning is part of it; rounds are stamped by a callback, and the loss
-of each round on 100,000 other rows is taken afterwards, outside of the clock.
+and with GOSS, with quantised gradients. Each contestant's clock runs from the call of fit, so that binning is part of it; rounds are
+stamped by a callback, and the loss of each round on 100,000 other rows is taken afterwards, outside of the clock.
 """
 
 from __future__ import annotations
